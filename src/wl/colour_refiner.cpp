@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <limits>
 
 #include "support/error.hpp"
@@ -18,6 +19,10 @@ constexpr std::size_t kBlock = 8192;                   // nodes a thread takes a
 constexpr std::size_t kTouchedWorthThreads = 1 << 14;  // touched nodes from which splitting is spread over threads
 
 }  // namespace
+
+void sort_by_key(std::span<Keyed> items) {
+  boost::sort::pdqsort(items.begin(), items.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+}
 
 void ColourRefiner::Gain::clear() {
   active.clear();
@@ -100,12 +105,6 @@ void ColourRefiner::colour_by_type(std::span<const Graph* const> graphs) {
     gain.active.push_back(cls);
   }
   add(gain);
-}
-
-std::vector<std::pair<std::uint32_t, std::uint64_t>> ColourRefiner::histogram(std::size_t graph) const {
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> out;
-  for (std::size_t v = first_[graph]; v < first_[graph + 1]; ++v) out.emplace_back(class_[v], 1);
-  return added_up(std::move(out));
 }
 
 std::vector<std::uint32_t> ColourRefiner::colours() const {

@@ -18,7 +18,6 @@
 /// Where edges have labels, neighbours are counted for each label by itself; all of the above holds label by label.
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -41,8 +40,6 @@ class ColourRefiner : NodeSignatures {
   [[nodiscard]] bool told_apart() const { return told_apart_; }
   /// Colours 0 … classes - 1, nodes of all graphs one after another: classes numbered as they stand in the array.
   [[nodiscard]] std::vector<std::uint32_t> colours() const;
-  /// The classes of a graph's nodes, ascending, each with how many are in it.
-  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> histogram(std::size_t graph) const;
   /// Nodes before graph g, for g = 0 … number of graphs.
   [[nodiscard]] std::span<const std::size_t> first() const { return first_; }
 

@@ -158,10 +158,18 @@ Grouping group(std::span<const Graph> graphs, const Options& options) {
   return with_refiner(pointers, options, [&](auto& refiner) {
     while (refiner.step()) continue;
     Grouping out;
-    std::map<std::vector<std::pair<std::uint32_t, std::uint64_t>>, std::uint32_t> groups;
-    for (std::size_t g = 0; g < graphs.size(); ++g) {
+    // Items of a graph, which stand one graph after another: its nodes, tuples or roots.
+    const std::vector<std::uint32_t> colours = refiner.colours();
+    const unsigned power = options.space == Space::tuples ? options.dim : 1;
+    std::map<std::vector<std::uint32_t>, std::uint32_t> groups;
+    auto at = colours.begin();
+    for (const Graph& graph : graphs) {
+      const auto end = at + static_cast<std::ptrdiff_t>(tuples(power, {{graph.num_nodes()}}));
+      std::vector<std::uint32_t> own(at, end);
+      std::sort(own.begin(), own.end());
       const auto number = static_cast<std::uint32_t>(groups.size());
-      out.group.push_back(groups.emplace(refiner.histogram(g), number).first->second);
+      out.group.push_back(groups.emplace(std::move(own), number).first->second);
+      at = end;
     }
     out.groups = static_cast<std::uint32_t>(groups.size());
     out.stable_after = refiner.round();

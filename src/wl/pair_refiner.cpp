@@ -60,9 +60,7 @@ Graph pairs_of(const Graph& graph, bool both, std::vector<NodeType> types) {
   return Graph::from_edges(n * n, edges, std::move(types), labels);
 }
 
-}  // namespace
-
-PairRefiner::PairRefiner(std::span<const Graph* const> graphs, const Options& options) {
+std::vector<Graph> graphs_of_pairs(std::span<const Graph* const> graphs, const Options& options) {
   const bool both = options.space == Space::pairs;
   // Beside types and keys of pairs: edges with labels while a graph of pairs is made, its arcs, and those that
   // ColourRefiner keeps of all graphs with its lists.
@@ -97,56 +95,60 @@ PairRefiner::PairRefiner(std::span<const Graph* const> graphs, const Options& op
   std::vector<PairType> different = keys;
   std::sort(different.begin(), different.end());
   different.erase(std::unique(different.begin(), different.end()), different.end());
-  std::size_t at = 0;
+  std::vector<Graph> out;
+  auto key = keys.begin();
   for (const Graph* graph : graphs) {
-    nodes_.push_back(graph->num_nodes());
-    std::vector<NodeType> types(std::size_t{nodes_.back()} * nodes_.back());
+    std::vector<NodeType> types(std::size_t{graph->num_nodes()} * graph->num_nodes());
     for (NodeType& type : types) {
-      type =
-          static_cast<NodeType>(std::lower_bound(different.begin(), different.end(), keys[at++]) - different.begin());
+      type = static_cast<NodeType>(std::ranges::lower_bound(different, *key++) - different.begin());
     }
-    graphs_.push_back(pairs_of(*graph, both, std::move(types)));
+    out.push_back(pairs_of(*graph, both, std::move(types)));
   }
-  std::vector<const Graph*> pointers;
-  for (const Graph& graph : graphs_) pointers.push_back(&graph);
-  refiner_ = std::make_unique<ColourRefiner>(pointers, options.threads);
-  told_apart_ = nodes_.size() == 2 && histogram(0) != histogram(1);
-}
-
-bool PairRefiner::step() {
-  if (!refiner_->step()) return false;
-  // Finer colours of pairs tell apart what coarser ones do.
-  if (nodes_.size() == 2 && !told_apart_) told_apart_ = refiner_->told_apart() || histogram(0) != histogram(1);
-  return true;
-}
-
-std::vector<std::uint32_t> PairRefiner::roots() const {
-  const std::vector<std::uint32_t> of_pair = refiner_->colours();
-  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers;
-  std::vector<std::vector<std::uint32_t>> rows;
-  std::size_t at = 0;
-  for (const Node n : nodes_) {
-    for (Node u = 0; u < n; ++u, at += n) {
-      const auto begin = of_pair.begin() + static_cast<std::ptrdiff_t>(at);
-      std::vector<std::uint32_t>& row = rows.emplace_back(begin, begin + n);
-      std::sort(row.begin(), row.end());
-      numbers.emplace(rows.back(), 0);
-    }
-  }
-  std::uint32_t next = 0;
-  for (auto& entry : numbers) entry.second = next++;
-  std::vector<std::uint32_t> out;
-  for (const auto& row : rows) out.push_back(numbers.at(row));
   return out;
 }
 
-std::vector<std::pair<std::uint32_t, std::uint64_t>> PairRefiner::histogram(std::size_t graph) const {
-  const std::vector<std::uint32_t> all = roots();
-  std::size_t first = 0;
-  for (std::size_t g = 0; g < graph; ++g) first += nodes_[g];
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> out;
-  for (std::size_t u = first; u < first + nodes_[graph]; ++u) out.emplace_back(all[u], 1);
-  return added_up(std::move(out));
+std::vector<const Graph*> pointers_to(std::span<const Graph> graphs) {
+  std::vector<const Graph*> out;
+  for (const Graph& graph : graphs) out.push_back(&graph);
+  return out;
+}
+
+}  // namespace
+
+PairRefiner::PairRefiner(std::span<const Graph* const> graphs, const Options& options)
+    : graphs_(graphs_of_pairs(graphs, options)), refiner_(pointers_to(graphs_), options.threads) {
+  for (const Graph* graph : graphs) nodes_.push_back(graph->num_nodes());
+  look();
+}
+
+bool PairRefiner::step() {
+  if (!refiner_.step()) return false;
+  look();
+  return true;
+}
+
+void PairRefiner::look() {
+  // Finer colours of pairs tell apart what coarser ones do.
+  if (nodes_.size() != 2 || told_apart_) return;
+  std::vector<std::uint32_t> roots = colours();
+  const auto second = roots.begin() + nodes_[0];
+  std::sort(roots.begin(), second);
+  std::sort(second, roots.end());
+  told_apart_ = !std::equal(roots.begin(), second, second, roots.end());
+}
+
+std::vector<std::uint32_t> PairRefiner::colours() const {
+  std::vector<std::uint32_t> pairs = refiner_.colours(), out;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers;
+  auto row = pairs.begin();
+  for (const Node n : nodes_) {
+    for (Node u = 0; u < n; ++u, row += n) {
+      std::sort(row, row + n);
+      const auto number = static_cast<std::uint32_t>(numbers.size());
+      out.push_back(numbers.try_emplace({row, row + n}, number).first->second);
+    }
+  }
+  return out;
 }
 
 }  // namespace tyche::wl

@@ -13,9 +13,7 @@
 /// Both are colour refinement of a graph whose nodes are the pairs, so ColourRefiner does the work. Graphs are pooled
 /// as the networks pool: the colours (u, v) of all v to a colour of u, the colours of all u to the graph's.
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "wl/colour_refiner.hpp"
@@ -30,21 +28,19 @@ class PairRefiner {
   PairRefiner(std::span<const Graph* const> graphs, const Options& options);
 
   bool step();
-  [[nodiscard]] std::uint32_t round() const { return refiner_->round(); }
-  [[nodiscard]] std::uint32_t classes() const { return refiner_->classes(); }
+  [[nodiscard]] std::uint32_t round() const { return refiner_.round(); }
+  [[nodiscard]] std::uint32_t classes() const { return refiner_.classes(); }
   /// Whether the two graphs' multisets of colours of roots differ. Requires two graphs.
   [[nodiscard]] bool told_apart() const { return told_apart_; }
-  /// The colours of a graph's roots, ascending, each with how many have it.
-  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> histogram(std::size_t graph) const;
-  /// The colours of the pairs, graph by graph, (0, 0), (0, 1), ….
-  [[nodiscard]] std::vector<std::uint32_t> colours() const { return refiner_->colours(); }
   /// The colour of every root after this round, graph by graph: equal where the multisets of its pairs are.
-  [[nodiscard]] std::vector<std::uint32_t> roots() const;
+  [[nodiscard]] std::vector<std::uint32_t> colours() const;
 
  private:
+  void look();
+
   std::vector<Node> nodes_;    // of the graphs
   std::vector<Graph> graphs_;  // of pairs
-  std::unique_ptr<ColourRefiner> refiner_;
+  ColourRefiner refiner_;
   bool told_apart_ = false;
 };
 

@@ -11,10 +11,10 @@
 ///
 /// Exact: classes are merged where whole signatures are equal; hashes only find candidates.
 ///
-/// Work goes graph by graph: a graph's set graph exists while its classes are found (in parallel), then its classes are
+/// Work goes graph by graph: a graph's set graph exists while its own classes are found (in parallel), then these are
 /// looked up among those of the graphs before it (in order, so the numbering does not depend on threads: classes are
-/// numbered by first occurrence). Memory: the set graphs of a few graphs per thread (see set_graph.hpp), plus the
-/// result: 14 bytes per class and round, 6 bytes per entry, 8 bytes per graph's class of the last round.
+/// numbered by first occurrence). Memory: a set graph per thread (see set_graph.hpp), plus the result: 14 bytes per
+/// class and round, 6 bytes per entry, 8 bytes per graph's class of the last round.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -66,7 +66,6 @@ struct Quotient {
   [[nodiscard]] std::size_t size(std::size_t round) const {
     return round == 0 ? types.size() : steps[round - 1].size();
   }
-  [[nodiscard]] std::uint64_t bytes() const;
   friend bool operator==(const Quotient&, const Quotient&) = default;
 };
 

@@ -52,22 +52,6 @@ void number_classes(std::span<const std::uint32_t> order, const Size& size, std:
   }
 }
 
-/// Counts of one colour added up; ascending by colour.
-[[nodiscard]] inline std::vector<std::pair<std::uint32_t, std::uint64_t>> added_up(
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> counts) {
-  std::sort(counts.begin(), counts.end());
-  std::size_t kept = 0;
-  for (const auto& [colour, count] : counts) {
-    if (kept != 0 && counts[kept - 1].first == colour) {
-      counts[kept - 1].second += count;
-    } else {
-      counts[kept++] = {colour, count};
-    }
-  }
-  counts.resize(kept);
-  return counts;
-}
-
 /// `v` changes places with the node at position `to`.
 inline void change_places(std::vector<Node>& order, std::vector<Node>& position, Node v, Node to) {
   const Node from = position[v], other = order[to];

@@ -16,42 +16,29 @@ namespace tyche::wl {
 
 namespace {
 
-// How many more sets of each class the first graph has than the second, in the last round.
-std::vector<std::int64_t> balance(const Quotient& quotient) {
-  std::vector<std::int64_t> out(quotient.size(quotient.rounds()), 0);
+using Colours = std::vector<std::uint32_t>;
+
+// The sets of two graphs as graphs whose nodes are the sets. Their types: what sets start from, numbered over both.
+std::array<Graph, 2> graphs_of_sets(std::span<const Graph, 2> graphs, SetKind kind, std::span<const Colours> colours,
+                                    unsigned threads) {
+  std::array<Graph, 2> out;
+  std::map<std::pair<SetType, Colours>, NodeType> numbers;
   for (std::size_t g = 0; g < 2; ++g) {
-    for (std::uint64_t i = quotient.first[g]; i < quotient.first[g + 1]; ++i) {
-      out[quotient.classes[i]] += (g == 0 ? 1 : -1) * static_cast<std::int64_t>(quotient.multiplicity[i]);
+    const SetGraph sets = make_set_graph(graphs[g], kind, threads);
+    const Graph::Rows rows(static_cast<Node>(sets.size()), sets.adjacency.size(), false);
+    std::ranges::copy(sets.offsets, rows.offsets);
+    std::ranges::copy(sets.adjacency, rows.adjacency);
+    std::pair<SetType, Colours> start;
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      start.first = sets.types[s];
+      start.second.clear();
+      for (std::size_t i = 0; !colours.empty() && i < kind.k; ++i) start.second.push_back(colours[g][sets.set(s)[i]]);
+      std::ranges::sort(start.second);
+      rows.types[s] = numbers.emplace(start, static_cast<NodeType>(numbers.size())).first->second;
     }
+    out[g] = Graph(rows);
   }
   return out;
-}
-
-Comparison compare_level(std::span<const Graph> graphs, const QuotientOptions& asked) {
-  QuotientOptions options = asked;
-  for (options.rounds = 4;; options.rounds *= 2) {
-    const Quotient quotient = make_quotient(graphs, options);
-    // 1. Stable? The first round that has as many classes as the next.
-    std::uint32_t stable = 0;
-    while (stable < options.rounds && quotient.size(stable) != quotient.size(stable + 1)) ++stable;
-    if (stable == options.rounds) continue;
-    // 2. Told apart? From the last round down: the classes of a round add up to their roots.
-    Comparison out;
-    out.stable_after = stable;
-    out.classes = quotient.size(stable);
-    std::vector<std::int64_t> now = balance(quotient);
-    for (std::uint32_t round = options.rounds;; --round) {
-      const bool differ = std::any_of(now.begin(), now.end(), [](std::int64_t count) { return count != 0; });
-      if (!differ) return out;  // and so in all rounds before
-      out.distinguished = true;
-      out.round = round;
-      if (round == 0) return out;
-      const QuotientStep& step = quotient.steps[round - 1];
-      std::vector<std::int64_t> before(quotient.size(round - 1), 0);
-      for (std::size_t c = 0; c < now.size(); ++c) before[step.roots[c]] += now[c];
-      now = std::move(before);
-    }
-  }
 }
 
 }  // namespace
@@ -60,18 +47,15 @@ SetTest hierarchy(SetChoice pairs) { return {{{1, SetChoice::all}, {2, pairs}, {
 
 SetComparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, unsigned threads) {
   const std::array<Graph, 2> graphs = {a, b};
-  std::vector<std::vector<std::uint32_t>> colours;
+  std::vector<Colours> colours;
   if (test.on_nodes) {
     const Colouring stable = refine(graphs);
     for (std::size_t g = 0; g < 2; ++g) colours.emplace_back(stable.of_graph(g).begin(), stable.of_graph(g).end());
   }
   SetComparison out;
   for (const SetKind kind : test.levels) {
-    QuotientOptions options;
-    options.kind = kind;
-    options.threads = threads;
-    options.node_colours = colours;
-    out = {compare_level(graphs, options), kind.k};
+    const std::array<Graph, 2> of_sets = graphs_of_sets(graphs, kind, colours, threads);
+    out = {compare(of_sets[0], of_sets[1], {.threads = threads}), kind.k};
     if (out.answer.distinguished) break;
   }
   return out;

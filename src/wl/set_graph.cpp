@@ -275,21 +275,12 @@ SetGraph make_set_graph(const Graph& graph, SetKind kind, unsigned threads) {
 }
 
 std::vector<SetType> set_types(std::span<const Graph> graphs, SetKind kind, unsigned threads) {
-  std::vector<std::vector<SetType>> found(graphs.size());
-  parallel_for(graphs.size(), threads, [&](std::size_t g) {
-    check(graphs[g], kind);
-    const Builder builder(graphs[g], kind);
-    std::vector<SetType>& types = found[g];
-    for (Node a = 0; a < builder.n(); ++a) {
-      builder.for_sets_from(a, [&](const auto& s, unsigned bits) {
-        const SetType type = builder.type(s, bits);
-        const auto at = std::lower_bound(types.begin(), types.end(), type);
-        if (at == types.end() || *at != type) types.insert(at, type);
-      });
-    }
-  });
+  std::vector<std::vector<SetTypeCount>> found(graphs.size());
+  parallel_for(graphs.size(), threads, [&](std::size_t g) { found[g] = count_set_types(graphs[g], kind); });
   std::vector<SetType> all;
-  for (const auto& types : found) all.insert(all.end(), types.begin(), types.end());
+  for (const auto& counts : found) {
+    for (const SetTypeCount& count : counts) all.push_back(count.first);
+  }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;

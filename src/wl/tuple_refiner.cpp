@@ -141,17 +141,6 @@ std::vector<std::uint32_t> TupleRefiner<K>::colours() const {
 }
 
 template <unsigned K>
-std::vector<std::pair<std::uint32_t, std::uint64_t>> TupleRefiner<K>::histogram(std::size_t graph) const {
-  const auto parts = space_.parts();
-  const std::uint32_t end = graph + 1 < parts.size() ? parts[graph + 1].first_item : space_.items();
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> out;
-  for (std::uint32_t item = parts[graph].first_item; item < end; ++item) {
-    out.emplace_back(class_[item], space_.weight(item));
-  }
-  return added_up(std::move(out));
-}
-
-template <unsigned K>
 bool TupleRefiner<K>::step() {
   if (interrupted()) throw Interrupted(fmt::format("stopped after round {} of {}-WL", round_, K));
   pick_classes();

@@ -84,8 +84,6 @@ class TupleRefiner {
   [[nodiscard]] bool told_apart() const { return told_apart_; }
   /// Colours 0 … classes - 1 of the tuples, graph by graph, each graph's in lexicographic order.
   [[nodiscard]] std::vector<std::uint32_t> colours() const;
-  /// The colours of a graph's tuples, ascending, each with how many have it.
-  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> histogram(std::size_t graph) const;
 
  private:
   using Part = typename TupleSpace<K>::Part;

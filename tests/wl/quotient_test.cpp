@@ -4,7 +4,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "support/error.hpp"
-#include "wl/local_classes.hpp"
 #include "wl/naive_sets.hpp"
 #include "wl/sample_graphs.hpp"
 
