@@ -102,11 +102,10 @@ std::vector<double> orbit_numbers(const Graph& g) {
 }
 
 double triangle_weight(Node s, std::span<const double> w) {
-  const auto at = [&](Node i, Node j) { return w[j * (j - 1) / 2 + i]; };
   double sum = 0;
   for (Node k = 2; k < s; ++k) {
     for (Node j = 1; j < k; ++j) {
-      for (Node i = 0; i < j; ++i) sum += at(i, j) * at(i, k) * at(j, k);
+      for (Node i = 0; i < j; ++i) sum += w[pair_number(i, j)] * w[pair_number(i, k)] * w[pair_number(j, k)];
     }
   }
   return sum;
@@ -117,7 +116,7 @@ double min_cut(Node s, std::span<const double> w) {
   for (std::uint32_t side = 1; side < 1u << (s - 1); ++side) {  // the last node is on the other side
     double cut = 0;
     for (Node j = 1; j < s; ++j) {
-      for (Node i = 0; i < j; ++i) cut += (side >> i & 1) != (side >> j & 1) ? w[j * (j - 1) / 2 + i] : 0;
+      for (Node i = 0; i < j; ++i) cut += (side >> i & 1) != (side >> j & 1) ? w[pair_number(i, j)] : 0;
     }
     least = std::min(least, cut);
   }
@@ -154,15 +153,17 @@ std::vector<Graph> graph_classes(Node nodes) {
 }
 
 std::vector<std::uint32_t> classes_of_labelled_graphs(Node nodes, const std::vector<Graph>& classes) {
-  const auto bit = [](Node u, Node v) { return u < v ? v * (v - 1) / 2 + u : u * (u - 1) / 2 + v; };
-  std::vector<std::uint32_t> out(std::size_t{1} << (nodes * (nodes - 1) / 2));
+  std::vector<std::uint32_t> out(std::size_t{1} << pair_number(0, nodes));
   std::vector<Node> renaming(nodes);
   for (std::uint32_t c = 0; c < classes.size(); ++c) {
     const std::vector<Edge> edges = classes[c].edges();
     std::iota(renaming.begin(), renaming.end(), 0);
     do {
       std::size_t mask = 0;
-      for (const auto& [u, v] : edges) mask |= std::size_t{1} << bit(renaming[u], renaming[v]);
+      for (const auto& [u, v] : edges) {
+        const auto [low, high] = std::minmax(renaming[u], renaming[v]);
+        mask |= std::size_t{1} << pair_number(low, high);
+      }
       out[mask] = c;
     } while (std::next_permutation(renaming.begin(), renaming.end()));
   }
@@ -179,22 +180,10 @@ const std::vector<GraphFunction>& named_functions() {
       {"edges", [](const Graph& g) { return static_cast<double>(g.num_edges()); }, {}},
       {"chromatic", [](const Graph& g) { return static_cast<double>(chromatic_number(g)); }, {}},
       {"diameter", diameter, {}},
-  };
-  return all;
-}
-
-const std::vector<GraphFunction>& named_node_functions() {
-  static const std::vector<GraphFunction> all = {
       {"in-triangle", {}, [](const Graph& g) { return on_cycles(g, 3); }},
       {"on-square", {}, [](const Graph& g) { return on_cycles(g, 4); }},
       {"in-largest", {}, in_largest},
       {"orbit", {}, orbit_numbers},
-  };
-  return all;
-}
-
-const std::vector<GraphFunction>& named_weighted_functions() {
-  static const std::vector<GraphFunction> all = {
       {"triangle-weight", {}, {}, {triangle_weight, [](Node n) { return 3 * (n * (n - 1.0) * (n - 2.0) / 6); }}},
       {"min-cut", {}, {}, {min_cut, [](Node n) { return std::floor(n * n / 4.0); }}},
   };
@@ -203,11 +192,9 @@ const std::vector<GraphFunction>& named_weighted_functions() {
 
 const GraphFunction& named_function(const std::string& name) {
   std::string names;
-  for (const auto* functions : {&named_functions(), &named_node_functions(), &named_weighted_functions()}) {
-    for (const GraphFunction& f : *functions) {
-      if (f.name == name) return f;
-      names += (names.empty() ? "" : ", ") + f.name;
-    }
+  for (const GraphFunction& f : named_functions()) {
+    if (f.name == name) return f;
+    names += (names.empty() ? "" : ", ") + f.name;
   }
   throw InputError(fmt::format("'{}' is no function known by name ({}) and no file", name, names));
 }
@@ -219,21 +206,19 @@ GraphFunction function_from_file(const std::filesystem::path& path, Node max_nod
   std::map<std::pair<Node, std::vector<Edge>>, double> table;
   std::string_view line;
   while (lines.next(line)) {
-    if (const auto comment = line.find('#'); comment != std::string_view::npos) line = line.substr(0, comment);
-    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
-    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+    line = line.substr(0, line.find('#'));
+    line = line.substr(0, line.find_last_not_of(" \t") + 1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (line.empty()) continue;
-    const auto gap = std::find_if(line.begin(), line.end(), is_blank);
-    const auto code_size = static_cast<std::size_t>(gap - line.begin());
-    std::string_view number = line.substr(code_size);
-    while (!number.empty() && is_blank(number.front())) number.remove_prefix(1);
+    const std::string_view code = line.substr(0, line.find_first_of(" \t"));
+    std::string_view number = line.substr(code.size());
+    number.remove_prefix(std::min(number.find_first_not_of(" \t"), number.size()));
     double value = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (number.empty() || error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
       lines.here().fail(fmt::format("expected a graph6 code and a number, found {}", shown(line)));
     }
-    const Graph graph = parse_graph6_line(line.substr(0, code_size), lines.here(), budget);
+    const Graph graph = parse_graph6_line(code, lines.here(), budget);
     if (graph.num_nodes() == 0 || graph.num_nodes() > max_nodes) {
       lines.here().fail(
           fmt::format("the graph has {} nodes; the function is on graphs of 1 to {}", graph.num_nodes(), max_nodes));
@@ -257,10 +242,10 @@ GraphFunction function_from_file(const std::filesystem::path& path, Node max_nod
 std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, Node max_nodes) {
   std::vector<GraphFunction> functions;
   for (const std::string& name : names) {
-    if (name == "all") {
-      functions.insert(functions.end(), named_functions().begin(), named_functions().end());
-    } else if (name == "nodes") {
-      functions.insert(functions.end(), named_node_functions().begin(), named_node_functions().end());
+    if (name == "all" || name == "nodes") {
+      std::ranges::copy_if(named_functions(), std::back_inserter(functions), [&](const GraphFunction& f) {
+        return name == "all" ? f.value != nullptr : f.node_values != nullptr;
+      });
     } else if (std::filesystem::exists(name)) {
       functions.push_back(function_from_file(name, max_nodes));
     } else {

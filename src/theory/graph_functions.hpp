@@ -20,8 +20,11 @@ inline constexpr Node kMaxClassNodes = 7;
 /// Throws InputError unless 1 <= nodes <= kMaxClassNodes.
 [[nodiscard]] std::vector<Graph> graph_classes(Node nodes);
 
+/// A pair of nodes, i < j, among (0,1), (0,2), (1,2), (0,3), …; pair_number(0, s): how many pairs s nodes have.
+[[nodiscard]] constexpr std::size_t pair_number(Node i, Node j) { return std::size_t{j} * (j - 1) / 2 + i; }
+
 /// For every labelled graph on `nodes` nodes its class, as an index into graph_classes(nodes): entry m is the graph
-/// whose edges are the bits of m, in the order (0,1), (0,2), (1,2), (0,3), …. 2^(n choose 2) entries.
+/// whose edges are the bits of m (pair_number). 2^(n choose 2) entries.
 [[nodiscard]] std::vector<std::uint32_t> classes_of_labelled_graphs(Node nodes, const std::vector<Graph>& classes);
 
 struct GraphFunction {
@@ -31,7 +34,7 @@ struct GraphFunction {
   std::function<std::vector<double>(const Graph&)> node_values{};
   /// A continuous function of graphs whose edges have weights in [0, 1]; none: edges are there or not.
   struct Weighted {
-    /// Of s nodes and the weights of all pairs, in the order (0,1), (0,2), (1,2), (0,3), …; 0: no edge.
+    /// Of s nodes and the weights of all pairs (pair_number); 0: no edge.
     std::function<double(Node s, std::span<const double> weights)> value;
     /// On graphs of at most n nodes it changes by at most this times the largest change of a weight.
     std::function<double(Node n)> slope;
@@ -43,15 +46,13 @@ struct GraphFunction {
   }
 };
 
-/// connected, triangle (has one), bipartite, hamiltonian (has a cycle through all nodes, so at least 3), planar: 0 or
-/// 1; edges (how many), chromatic (number), diameter (largest distance; -1 where the graph is not connected).
-[[nodiscard]] const std::vector<GraphFunction>& named_functions();
-/// Of nodes: in-triangle, on-square (on a cycle of four nodes), in-largest (in a component with as many nodes as any
-/// other): 0 or 1; orbit (which orbit of the automorphism group, in the order of the canonical form, from 0).
-[[nodiscard]] const std::vector<GraphFunction>& named_node_functions();
-/// Of weighted graphs: triangle-weight (the sum over triangles of the product of their weights), min-cut (the least
+/// Of graphs: connected, triangle (has one), bipartite, hamiltonian (has a cycle through all nodes, so at least 3),
+/// planar: 0 or 1; edges (how many), chromatic (number), diameter (largest distance; -1 where the graph is not
+/// connected). Of nodes: in-triangle, on-square (on a cycle of four nodes), in-largest (in a component with as many
+/// nodes as any other): 0 or 1; orbit (which orbit of the automorphism group, in the order of the canonical form, from
+/// 0). Of weighted graphs: triangle-weight (the sum over triangles of the product of their weights), min-cut (the least
 /// total weight of the edges between some nodes and the rest; 0 for one node).
-[[nodiscard]] const std::vector<GraphFunction>& named_weighted_functions();
+[[nodiscard]] const std::vector<GraphFunction>& named_functions();
 /// Throws InputError that lists the names on any other.
 [[nodiscard]] const GraphFunction& named_function(const std::string& name);
 
@@ -60,8 +61,8 @@ struct GraphFunction {
 /// with different values.
 [[nodiscard]] GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes);
 
-/// The functions of these names: of named_functions(), "all" for all of those (of graphs), of named_node_functions(),
-/// "nodes" for all of these, of named_weighted_functions(), or a file (see function_from_file).
+/// The functions of these names: of named_functions(), "all" for all of those of graphs, "nodes" for all of nodes, or a
+/// file (see function_from_file).
 [[nodiscard]] std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, Node max_nodes);
 
 }  // namespace tyche::theory

@@ -4,21 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "engine/core/inputs.hpp"
-#include "graph/graph.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 #include "theory/compile.hpp"
-#include "theory/formula.hpp"
 #include "theory/syntax.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/wl.hpp"
@@ -26,16 +20,6 @@
 namespace tyche::theory {
 
 namespace {
-
-// The search behind separate(): a C² sentence about graphs with marked nodes that more choices of marked nodes make
-// true in one graph than in the other.
-
-struct Pattern {
-  FormulaId formula = 0;  ///< a sentence over R1 … R<types> (node types) and R<types + i> (marked node i alone)
-  std::string family;     ///< what it says, in words
-  std::uint64_t choices = 1;
-  std::uint64_t true_on_a = 0, true_on_b = 0;  ///< of the choices; not equal
-};
 
 constexpr std::uint64_t kMaxMarkedNodes = 4'000'000;  ///< over all marked copies of both graphs
 constexpr std::uint32_t kLongestWalk = 15;
@@ -119,7 +103,7 @@ std::optional<Pattern> ball(FormulaPool& pool, const Graph& a, const Graph& b, s
                   static_cast<std::uint64_t>(std::ranges::count_if(on_b, enough))};
         if (p.true_on_a == p.true_on_b || (best && share(p) <= share(*best))) continue;
         const FormulaId counted = type == 0 ? around : pool.conjunction({pool.colour(type, x), around});
-        p.formula = pool.at_least(least, x, counted);
+        p.pattern = pool.at_least(least, x, counted);
         p.family = fmt::format("at least {} nodes{} are within {} steps of the leader", least,
                                type == 0 ? std::string() : fmt::format(" in R{}", type), radius);
         best = std::move(p);
@@ -367,11 +351,7 @@ Separation separate(const Graph& a, const Graph& b, const SeparateOptions& optio
       throw InputError(fmt::format("no sentence with {} leaders tells the graphs apart", options.max_leaders));
     }
     if (const auto found = find_pattern(out.pool, a, b, out.types, out.leaders)) {
-      out.pattern = found->formula;
-      out.family = found->family;
-      out.choices = found->choices;
-      out.true_on_a = found->true_on_a;
-      out.true_on_b = found->true_on_b;
+      static_cast<Pattern&>(out) = *found;
       break;
     }
   }

@@ -31,16 +31,21 @@ struct SeparateOptions {
   std::uint32_t max_leaders = 4;  ///< where to give up
 };
 
-struct Separation {
+/// A sentence about graphs with marked nodes, the leaders, that more choices of leaders make true in one graph than in
+/// the other.
+struct Pattern {
+  FormulaId pattern = 0;  ///< over R1 … R<types> (node types), L<i> written as R<types + i>
+  std::string family;     ///< which of the three kinds, in words
+  std::uint64_t choices = 1;
+  std::uint64_t true_on_a = 0, true_on_b = 0;  ///< choices of leaders that make it true; not equal
+};
+
+struct Separation : Pattern {
   std::optional<std::uint32_t> wl_round;  ///< where 1-WL tells the graphs apart; nothing where it cannot
   std::uint32_t leaders = 0;
   std::uint32_t types = 0;  ///< R1 … R<types> are node types
   FormulaPool pool;
-  FormulaId pattern = 0;   ///< L<i> written as R<types + i>
   FormulaId sentence = 0;  ///< R<types + 1> … are the random colours
-  std::string family;      ///< which of the three kinds, in words
-  std::uint64_t choices = 1;
-  std::uint64_t true_on_a = 0, true_on_b = 0;  ///< choices of leaders that make it true
   Thresholds thresholds;
   AcrNetwork network;  ///< inputs: types one-hot, then one random number; output: the truth value
 

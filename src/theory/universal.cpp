@@ -24,8 +24,6 @@ void keep(AcrLayer& layer, UnitList& units) {
   for (std::uint32_t& unit : units) unit = layer.add({{unit, 1}});
 }
 
-std::size_t pairs_of(Node s) { return std::size_t{s} * (s - 1) / 2; }
-
 /// How far weights are above (or below) their points of the grid, as maxima over some pairs of ranks: a list per set of
 /// pairs, in it a unit for every choice of points, the first pair's changing fastest.
 using Lists = std::vector<UnitList>;
@@ -62,7 +60,7 @@ void halve(AcrNetwork& network, std::vector<Lists>& groups, UnitList& sizes) {
 /// Grid points over all sizes: what the network's memory grows with.
 double grid_points(Node n, std::uint32_t grid) {
   double points = 0;
-  for (Node s = 1; s <= n; ++s) points += std::pow(grid + 1.0, static_cast<double>(pairs_of(s)));
+  for (Node s = 1; s <= n; ++s) points += std::pow(grid + 1.0, static_cast<double>(pair_number(0, s)));
   return points;
 }
 
@@ -105,7 +103,7 @@ AcrNetwork interpolating(AcrNetwork ranks, const GraphFunction& function, Node n
 
   std::vector<Lists> groups;  // above and below for 2 nodes, for 3, …
   for (Node s = 2; s <= n; ++s) {
-    const auto last = static_cast<std::ptrdiff_t>(pairs_of(s));
+    const auto last = static_cast<std::ptrdiff_t>(pair_number(0, s));
     groups.emplace_back(above.begin(), above.begin() + last);
     groups.emplace_back(below.begin(), below.begin() + last);
   }
@@ -113,7 +111,7 @@ AcrNetwork interpolating(AcrNetwork ranks, const GraphFunction& function, Node n
   net.head = {};
   for (Node s = 1; s <= n; ++s) {
     const std::size_t count = s == 1 ? 1 : groups[2 * (s - 2)][0].size();
-    std::vector<double> point(pairs_of(s));
+    std::vector<double> point(pair_number(0, s));
     for (std::size_t k = 0; k < count; ++k) {
       std::size_t rest = k;
       for (double& w : point) w = static_cast<double>(rest % (grid + 1)) / grid, rest /= grid + 1;
@@ -133,8 +131,6 @@ AcrNetwork interpolating(AcrNetwork ranks, const GraphFunction& function, Node n
 constexpr std::uint32_t kApproximateStream = 2;
 constexpr std::uint64_t kApproximateChunk = 64;
 
-std::size_t pair_bit(Node i, Node j) { return j * (j - 1) / 2 + i; }  // i < j
-
 /// A labelled graph as a bit mask (classes_of_labelled_graphs), and the place of a node in it, from 0.
 struct Placed {
   std::uint32_t mask;
@@ -146,11 +142,11 @@ struct Placed {
 std::map<double, std::vector<Placed>> placed_by_value(const GraphFunction& function, Node s) {
   std::map<double, std::vector<Placed>> out;
   if (function.node_values) {
-    for (std::uint32_t mask = 0; mask < 1u << (s * (s - 1) / 2); ++mask) {
+    for (std::uint32_t mask = 0; mask < 1u << pair_number(0, s); ++mask) {
       std::vector<Edge> edges;
       for (Node j = 1; j < s; ++j) {
         for (Node i = 0; i < j; ++i) {
-          if (mask >> pair_bit(i, j) & 1) edges.emplace_back(i, j);
+          if (mask >> pair_number(i, j) & 1) edges.emplace_back(i, j);
         }
       }
       const std::vector<double> values = function.node_values(Graph::from_edges(s, edges));
@@ -230,12 +226,12 @@ void check_memory(const GraphFunction& function, Node n, double delta, Construct
 /// The graph with weights drawn for its edges, from 0 to 1, and the function's value there.
 std::pair<Graph, double> weighed(const GraphFunction& function, const Graph& graph, Stream& stream) {
   std::vector<EdgeLabel> labels;
-  std::vector<double> weights(std::size_t{graph.num_nodes()} * (graph.num_nodes() - 1) / 2, 0.0);
+  std::vector<double> weights(pair_number(0, graph.num_nodes()), 0.0);
   const std::vector<Edge> edges = graph.edges();
   for (const auto& [u, v] : edges) {
     const auto weight = static_cast<float>(stream.uniform());
     labels.push_back(label_of_weight(weight));
-    weights[pair_bit(u, v)] = weight;
+    weights[pair_number(u, v)] = weight;
   }
   return {Graph::from_edges(graph.num_nodes(), edges, {}, labels), function.weighted.value(graph.num_nodes(), weights)};
 }
@@ -311,7 +307,7 @@ ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function,
           if (function.node_values) chi.push_back(alpha_x[cell[node]]);
           for (Node i = 0; i < s; ++i) chi.push_back(unique[cell[i]]);
           for (Node j = 1; j < s; ++j) {
-            for (Node i = 0; i < j; ++i) chi.push_back(beta(cell[i], cell[j], mask >> pair_bit(i, j) & 1));
+            for (Node i = 0; i < j; ++i) chi.push_back(beta(cell[i], cell[j], mask >> pair_number(i, j) & 1));
           }
           chis.push_back(pool.conjunction(chi));
         }
@@ -366,14 +362,14 @@ ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function,
   for (Node j = 1; j < n; ++j) {
     for (std::uint32_t m = 0; m < 1u << j; ++m) {
       std::vector<FormulaId> all;
-      for (Node i = 0; i < j; ++i) all.push_back((m >> i & 1 ? joined : apart)[pair_bit(i, j)]);
+      for (Node i = 0; i < j; ++i) all.push_back((m >> i & 1 ? joined : apart)[pair_number(i, j)]);
       row[j].push_back(pool.conjunction(all));
     }
   }
   const auto graph = [&](Node s, std::uint32_t mask) {
     FormulaId so_far = pool.truth(true);
     for (Node j = 1; j < s; ++j) {
-      const FormulaId next = row[j][mask >> pair_bit(0, j) & ((1u << j) - 1)];
+      const FormulaId next = row[j][mask >> pair_number(0, j) & ((1u << j) - 1)];
       so_far = j == 1 ? next : pool.conjunction({so_far, next});
     }
     return so_far;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <limits>
 #include <map>
 #include <string>
@@ -166,7 +167,7 @@ Grouping group(std::span<const Graph> graphs, const Options& options) {
     for (const Graph& graph : graphs) {
       const auto end = at + static_cast<std::ptrdiff_t>(tuples(power, {{graph.num_nodes()}}));
       std::vector<std::uint32_t> own(at, end);
-      std::sort(own.begin(), own.end());
+      boost::sort::pdqsort(own.begin(), own.end());
       const auto number = static_cast<std::uint32_t>(groups.size());
       out.group.push_back(groups.emplace(std::move(own), number).first->second);
       at = end;

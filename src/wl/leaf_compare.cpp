@@ -108,7 +108,7 @@ std::uint64_t quotient_hash(const Graph& graph, const RankRefiner::State& colour
   return hash;
 }
 
-LeafGraph leaf_here(const Graph& graph, const PathWalker& walker) {
+LeafGraph leaf_here(const Graph& graph, const Individualiser& walker) {
   std::vector<std::uint32_t> ranks;
   walker.ranks(ranks);
   return leaf_graph(graph, ranks, walker.classes());
@@ -119,7 +119,7 @@ class LeafSearch {
  public:
   LeafSearch(const Graph& a, const Graph& b, const PathOptions& options, std::uint64_t most_work)
       : b_(&b), walker_(b, options.cell), work_left_(most_work), cost_(1 + b.num_nodes() + b.adjacency().size()) {
-    PathWalker way(a, options.cell);
+    Individualiser way(a, options.cell);
     while (true) {
       if (interrupted()) throw Interrupted("stopped while leaves were compared");
       wanted_.push_back(quotient_hash(a, way.colouring()));
@@ -155,7 +155,7 @@ class LeafSearch {
     // is nothing to learn from equal leaves, as programs do that look for automorphisms: none but this is looked at.)
     if (walker_.discrete()) return leaf_here(*b_, walker_) == *leaf_;
     const std::vector<Node> members = walker_.members();
-    const PathWalker::Place here = walker_.place();
+    const Individualiser::Place here = walker_.place();
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (i != 0) walker_.go_to(here);
       walker_.step(members[i]);
@@ -166,7 +166,7 @@ class LeafSearch {
   }
 
   const Graph* b_;
-  PathWalker walker_;
+  Individualiser walker_;
   std::uint64_t work_left_;
   std::uint64_t cost_;
   std::uint64_t places_ = 0;

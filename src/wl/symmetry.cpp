@@ -6,7 +6,7 @@
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/random.hpp"
-#include "wl/path_walker.hpp"
+#include "wl/individualise.hpp"
 
 namespace tyche::wl {
 namespace {
@@ -63,8 +63,8 @@ Permutation then(const Permutation& first, const Permutation& second) {
 std::vector<Permutation> find_automorphisms(const Graph& graph) {
   const Node nodes = graph.num_nodes();
   std::vector<Permutation> out;
-  PathWalker walker(graph, Cell::first_largest);
-  std::vector<PathWalker::Place> places;
+  Individualiser walker(graph, Cell::first_largest);
+  std::vector<Individualiser::Place> places;
   std::vector<std::vector<Node>> cells;
   while (!walker.discrete()) {
     // Graphs of many twins have ways of thousands of steps, and places on them are O(n) numbers each.

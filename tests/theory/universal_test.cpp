@@ -67,7 +67,7 @@ TEST(Universal, BothKindsOfSentencesSayTheValueOfEveryIndividualisedGraph) {
 
 TEST(Universal, FormulasOfNodesSayTheValueAtEveryNodeOfEveryIndividualisedGraph) {
   constexpr std::uint32_t kColours = 5;
-  for (const GraphFunction& f : named_node_functions()) {
+  for (const GraphFunction& f : functions_of({"nodes"}, kMaxClassNodes)) {
     FormulaPool pool;
     const ValueSentences order = order_sentences(pool, f, 4, kColours);
     const ValueSentences paper = paper_sentences(pool, f, 3, kColours);
@@ -94,7 +94,7 @@ TEST(Universal, FormulasOfNodesSayTheValueAtEveryNodeOfEveryIndividualisedGraph)
 }
 
 TEST(Universal, NetworksOfNodesAreRightAtEveryNodeAsOftenAsTheTheoremSays) {
-  for (const GraphFunction& f : named_node_functions()) {
+  for (const GraphFunction& f : functions_of({"nodes"}, kMaxClassNodes)) {
     const Universal u = build_universal(f, 4, 0.2, Construction::order);
     const UniversalReport report = measure_universal(u, {.trials = 200, .threads = 2});
     EXPECT_GE(report.worst_success(), 0.8) << f.name;
@@ -165,7 +165,7 @@ TEST(Universal, WhatDoesNotFitInMemoryIsRefusedBeforeItIsMade) {
 }
 
 TEST(Universal, WeightedGraphsAreWithinTheStepOfTheGrid) {
-  for (const GraphFunction& f : named_weighted_functions()) {
+  for (const GraphFunction& f : functions_of({"triangle-weight", "min-cut"}, kMaxClassNodes)) {
     double before = 0;
     for (const std::uint32_t grid : {2u, 8u}) {
       const Universal u = build_universal(f, 3, 0.2, Construction::order, 4e9, grid);

@@ -202,7 +202,7 @@ RC_GTEST_PROP(EdgeLabelsProperty, IsomorphismIsThatOfNodesOnTheEdges, ()) {
 RC_GTEST_PROP(EdgeLabelsProperty, PathsGiveTheRanksOfSynchronousRounds, ()) {
   Stream stream = chosen_stream();
   const Graph graph = sample_labelled_pair(10, stream)[0];
-  PathWalker walker(graph, Cell::first_largest);
+  Individualiser walker(graph, Cell::first_largest);
   naive::Colours colours = naive::root(graph);
   std::vector<std::uint32_t> ranks;
   for (;;) {

@@ -1,17 +1,22 @@
+#include "theory/syntax.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <vector>
 
 #include "support/error.hpp"
-#include "theory/syntax.hpp"
 
 namespace tyche::theory {
 namespace {
 
 constexpr int kMaxDepth = 500;  // a level takes over 8 KB of stack under AddressSanitizer
+
+/// Of the bytes of a character in UTF-8, not the first.
+bool goes_on(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -50,22 +55,20 @@ class Parser {
   }
   /// Columns count characters from 1, not bytes.
   [[nodiscard]] std::size_t column(std::size_t at) const {
-    std::size_t out = 1;
-    for (std::size_t i = 0; i < at; ++i) out += (static_cast<unsigned char>(text_[i]) & 0xc0) != 0x80;
-    return out;
+    return 1 + at - static_cast<std::size_t>(std::ranges::count_if(text_.substr(0, at), goes_on));
   }
   [[noreturn]] void fail(std::size_t at, const std::string& what) const {
     // A long formula is shown in part.
     std::size_t from = at > 60 ? at - 60 : 0;
-    while (from > 0 && (static_cast<unsigned char>(text_[from]) & 0xc0) == 0x80) --from;
+    while (from > 0 && goes_on(text_[from])) --from;
     std::size_t to = std::min(text_.size(), at + 40);
-    while (to < text_.size() && (static_cast<unsigned char>(text_[to]) & 0xc0) == 0x80) ++to;
+    while (to < text_.size() && goes_on(text_[to])) ++to;
     std::string shown;
     std::size_t indent = 0;
     for (std::size_t i = from; i < to; ++i) {
       const char c = text_[i];
       shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-      if (i < at) indent += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+      if (i < at) indent += !goes_on(c);
     }
     throw InputError(
         fmt::format("formula, column {}: {}\n  {}\n  {}^", column(at), what, shown, std::string(indent, ' ')));
@@ -81,7 +84,7 @@ class Parser {
     if (is_word(text_[at_])) {
       while (end < text_.size() && is_word(text_[end]) && end - at_ < 30) ++end;
     } else {
-      while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) ++end;
+      while (end < text_.size() && goes_on(text_[end])) ++end;
     }
     return fmt::format("'{}'", text_.substr(at_, end - at_));
   }
@@ -175,34 +178,24 @@ class Parser {
 
   FormulaId quantifier(bool existential) {
     at_ += 6;
-    enum class Shape { at_least, exactly, at_most } shape = Shape::at_least;
-    std::uint32_t count = 1;
     skip();
     const std::size_t sign = at_;
     std::string_view symbol;
     for (const std::string_view candidate : {">=", "<=", "="}) {
-      if (take(candidate)) {
-        symbol = candidate;
-        break;
-      }
+      if (symbol.empty() && take(candidate)) symbol = candidate;
     }
+    std::uint32_t count = 1;
     if (!symbol.empty()) {
       if (!existential) fail(sign, "'forall' takes no count; write exists>=3 y. …");
-      shape = symbol == ">=" ? Shape::at_least : symbol == "=" ? Shape::exactly : Shape::at_most;
       count = number("a count", kMaxCount - 1, " (for 'none' write !exists)");
     }
     const Variable v = variable();
     expect(".", "after a quantifier's variable");
     const FormulaId body = equivalence();
     if (!existential) return pool_.for_all(v, body);
-    switch (shape) {
-      case Shape::exactly:
-        return pool_.exactly(count, v, body);
-      case Shape::at_most:
-        return pool_.negation(pool_.at_least(count + 1, v, body));
-      default:
-        return pool_.at_least(count, v, body);
-    }
+    if (symbol == "=") return pool_.exactly(count, v, body);
+    if (symbol == "<=") return pool_.negation(pool_.at_least(count + 1, v, body));
+    return pool_.at_least(count, v, body);
   }
 
   Variable variable() {
@@ -213,10 +206,8 @@ class Parser {
     if (token == "exists" || token == "forall" || token == "true" || token == "false") {
       fail(at_, fmt::format("'{}' cannot be a variable", token));
     }
-    for (const char c : token) {
-      if (!is_small(c) && !is_digit(c) && c != '_') {
-        fail(at_, fmt::format("'{}' is no variable: small letters, digits and _ only", token));
-      }
+    if (std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; })) {
+      fail(at_, fmt::format("'{}' is no variable: small letters, digits and _ only", token));
     }
     const std::size_t start = at_;
     at_ += token.size();
@@ -263,8 +254,138 @@ class Parser {
   int deepest_ = 0;
 };
 
+/// How tightly a formula's outermost operator binds.
+int tightness(Kind kind) {
+  constexpr std::array kFromLoose = {Kind::equivalence, Kind::implication, Kind::disjunction, Kind::conjunction};
+  return static_cast<int>(std::ranges::find(kFromLoose, kind) - kFromLoose.begin());
+}
+
+class Printer {
+ public:
+  Printer(const FormulaPool& pool, std::size_t limit) : pool_(pool), limit_(limit) {}
+
+  std::string text(FormulaId f) {
+    print(f);
+    if (out_.size() > limit_) {
+      std::size_t cut = limit_;
+      while (cut > 0 && goes_on(out_[cut])) --cut;
+      out_.resize(cut);
+      out_ += " …";
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// Whether f is what `exists=3 y. …` stands for, and so can be printed. In full its body would stand there twice, and
+  /// thirty of them inside each other a thousand million times.
+  bool is_exactly(FormulaId f) const {
+    const auto v = pool_.view(f);
+    if (v.kind != Kind::conjunction || v.operands.size() != 2) return false;
+    const auto enough = pool_.view(v.operands[0]);
+    const auto few = pool_.view(v.operands[1]);
+    if (enough.kind != Kind::at_least || few.kind != Kind::negation) return false;
+    const auto more = pool_.view(few.operands[0]);
+    return more.kind == Kind::at_least && more.number == enough.number + 1 && more.a == enough.a &&
+           more.operands[0] == enough.operands[0];
+  }
+  /// The kind that f is printed as.
+  Kind kind_of(FormulaId f) const { return is_exactly(f) ? Kind::at_least : pool_.view(f).kind; }
+
+  /// Whether text that follows f would be drawn into a quantifier at f's right end.
+  bool open_on_the_right(FormulaId f) const {
+    for (;;) {
+      const auto v = pool_.view(f);
+      if (is_exactly(f)) return true;
+      if (v.kind == Kind::at_least || v.kind == Kind::for_all) return true;
+      if (v.kind == Kind::negation) {
+        f = v.operands[0];
+      } else if (tightness(v.kind) < 4) {
+        const FormulaId last = v.operands.back();
+        if (needs_parentheses(v.kind, last, true)) return false;
+        f = last;
+      } else {
+        return false;
+      }
+    }
+  }
+  bool needs_parentheses(Kind outer, FormulaId inner, bool last) const {
+    const Kind kind = kind_of(inner);
+    if (outer == Kind::negation) return tightness(kind) < 4;
+    const bool groups_right = (outer == Kind::implication || outer == Kind::equivalence) && last && kind == outer;
+    if (tightness(kind) <= tightness(outer) && !groups_right) return true;
+    return !last && open_on_the_right(inner);
+  }
+  void operand(FormulaId inner, bool in_parentheses) {
+    if (in_parentheses) out_ += '(';
+    print(inner);
+    if (in_parentheses) out_ += ')';
+  }
+
+  void quantifier(const std::string& count, Variable variable, FormulaId body) {
+    out_ += fmt::format("{} {}. ", count, pool_.name(variable));
+    operand(body, tightness(kind_of(body)) < 4);
+  }
+
+  void print(FormulaId f) {
+    if (out_.size() > limit_) return;
+    const auto v = pool_.view(f);
+    if (is_exactly(f)) {
+      const auto enough = pool_.view(v.operands[0]);
+      return quantifier(fmt::format("exists={}", enough.number), enough.a, enough.operands[0]);
+    }
+    switch (v.kind) {
+      case Kind::truth:
+        out_ += "true";
+        return;
+      case Kind::falsity:
+        out_ += "false";
+        return;
+      case Kind::colour:
+        out_ += fmt::format("R{}({})", v.number, pool_.name(v.a));
+        return;
+      case Kind::edge:
+        out_ += fmt::format("E({},{})", pool_.name(v.a), pool_.name(v.b));
+        return;
+      case Kind::equal:
+        out_ += fmt::format("{} = {}", pool_.name(v.a), pool_.name(v.b));
+        return;
+      case Kind::negation:
+        out_ += '!';
+        // "!x = y" would read well to the parser, but not to people.
+        return operand(v.operands[0], pool_.view(v.operands[0]).kind == Kind::equal ||
+                                          needs_parentheses(Kind::negation, v.operands[0], true));
+      case Kind::at_least:
+      case Kind::for_all: {
+        const std::string count = v.kind == Kind::for_all ? "forall"
+                                  : v.number == 1         ? "exists"
+                                                          : fmt::format("exists>={}", v.number);
+        return quantifier(count, v.a, v.operands[0]);
+      }
+      default:
+        break;
+    }
+    const char* sign = v.kind == Kind::conjunction   ? " & "
+                       : v.kind == Kind::disjunction ? " | "
+                       : v.kind == Kind::implication ? " -> "
+                                                     : " <-> ";
+    for (std::size_t i = 0; i < v.operands.size(); ++i) {
+      if (i > 0) out_ += sign;
+      operand(v.operands[i], needs_parentheses(v.kind, v.operands[i], i + 1 == v.operands.size()));
+      if (out_.size() > limit_) return;
+    }
+  }
+
+  const FormulaPool& pool_;
+  std::size_t limit_;
+  std::string out_;
+};
+
 }  // namespace
 
 FormulaId parse_formula(FormulaPool& pool, std::string_view text) { return Parser(pool, text).whole(); }
+
+std::string print_formula(const FormulaPool& pool, FormulaId f, std::size_t limit) {
+  return Printer(pool, limit).text(f);
+}
 
 }  // namespace tyche::theory
