@@ -7,7 +7,7 @@
 #include "capi/call.hpp"
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
-#include "datasets/certify.hpp"
+#include "datasets/certificate.hpp"
 #include "datasets/generate.hpp"
 #include "distinguish/pairs.hpp"
 #include "engine/engine.hpp"
@@ -147,8 +147,7 @@ datasets::CertifyOptions certify_options(const char* json) {
 }
 
 std::shared_ptr<Object> certify(const std::string& path, const char* json) {
-  return std::visit([](const auto& found) { return std::make_shared<Answer>(Json(datasets::to_json(found))); },
-                    datasets::certify_any(path, certify_options(json)));
+  return std::make_shared<Answer>(Json(datasets::to_json(datasets::certify_any(path, certify_options(json)))));
 }
 
 std::shared_ptr<Object> about() {

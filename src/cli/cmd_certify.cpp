@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "cli/cli.hpp"
-#include "datasets/certify.hpp"
+#include "datasets/certificate.hpp"
 
 namespace tyche::cli {
 
@@ -54,14 +54,15 @@ std::string describe_exp(const datasets::Certificate& c, bool published) {
   return text;
 }
 
-/// The first failures; number(f) says which pair or graph.
-template <class Failures, class Number>
-std::string describe_failures(const Failures& failures, const char* what, const Number& number) {
+/// The first failures.
+std::string describe_failures(const auto& certificate) {
+  const std::vector<datasets::Failure>& failures = certificate.failures;
+  const char* what = certificate.kOf;
   if (failures.empty()) return fmt::format("all {}s pass\n", what);
   constexpr std::size_t kShown = 20;
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, failures.size()); ++i) {
-    text += fmt::format("{} {} fails {}: {}\n", what, number(failures[i]), failures[i].property, failures[i].detail);
+    text += fmt::format("{} {} fails {}: {}\n", what, failures[i].of, failures[i].property, failures[i].detail);
   }
   if (failures.size() > kShown) text += fmt::format("... and {} more; --json lists all\n", failures.size() - kShown);
   return text;
@@ -71,7 +72,7 @@ std::string describe(const datasets::Certificate& c, bool published) {
   std::string text;
   if (c.tseitin.pairs > 0) text += describe_ladder(c);
   if (c.tseitin.pairs < c.pairs) text += describe_exp(c, published);
-  return text + describe_failures(c.failures, "pair", [](const datasets::Failure& f) { return f.pair; });
+  return text + describe_failures(c);
 }
 
 std::string describe(const datasets::CslCertificate& c, bool) {
@@ -83,7 +84,7 @@ std::string describe(const datasets::CslCertificate& c, bool) {
   for (const auto& [label, own] : c.classes) {
     text += fmt::format("    label {:<3} skip {:<3} {} copies\n", label, own.skip, own.copies);
   }
-  return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
+  return text + describe_failures(c);
 }
 
 std::string describe(const datasets::TaskCertificate& c, bool) {
@@ -92,7 +93,7 @@ std::string describe(const datasets::TaskCertificate& c, bool) {
   text += line(c.task ? "nodes alike to 1-WL; labels right by a second way"
                       : "targets right (copies found; homomorphisms summed)",
                c.right, c.graphs);
-  return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
+  return text + describe_failures(c);
 }
 
 void run(const Call& call) {
@@ -105,7 +106,7 @@ void run(const Call& call) {
   const auto answer = datasets::certify_any(call.word("path"), options);
   std::visit(
       [&](const auto& certificate) {
-        call.json() ? print_json(datasets::to_json(certificate)) : print(describe(certificate, options.published));
+        call.json() ? print_json(datasets::to_json(answer)) : print(describe(certificate, options.published));
         set_exit_code(certificate.failures.empty() ? kGood : kNo);
       },
       answer);

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <nlohmann/json.hpp>
+#include <numeric>
 
-#include "datasets/base_classes.hpp"
 #include "datasets/planar_draw.hpp"
 #include "datasets/tseitin.hpp"
 #include "graph/encoding.hpp"
@@ -41,6 +39,14 @@ constexpr std::uint32_t kExhaustiveVariables = 20;
 bool planar(const Graph& graph) {
   const auto rotation = planar_embedding(graph);
   return rotation && is_planar_embedding(graph, *rotation);
+}
+
+/// The graph without some of its nodes, which ascend.
+Graph without(const Graph& graph, const std::vector<Node>& nodes) {
+  std::vector<Node> all(graph.num_nodes()), rest;
+  std::iota(all.begin(), all.end(), Node{0});
+  std::ranges::set_difference(all, nodes, std::back_inserter(rest));
+  return induced_subgraph(graph, rest);
 }
 
 /// The edges of `larger` that `smaller` lacks, where `larger` is `smaller` plus at least one edge between the same
@@ -96,11 +102,7 @@ struct ExpExamination : Examination {
           return false;
         }
       }
-      std::vector<Node> rest;
-      for (Node v = 0; v < unsat.num_nodes(); ++v) {
-        if (!std::binary_search(component.begin(), component.end(), v)) rest.push_back(v);
-      }
-      const Graph part = incidence_graph(decode(induced_subgraph(unsat, rest)));
+      const Graph part = incidence_graph(decode(without(unsat, component)));
       const bool pieces = connected_components(part).count > 1;
       out.bridgeless = !pieces && bridges(part).empty();
       if (!out.bridgeless && !expectation.published)
@@ -174,17 +176,9 @@ struct Parts {
 
 /// Nothing where no component is a Tseitin formula. Throws InputError where the graph encodes no formula.
 std::optional<Parts> take_apart(const Graph& graph) {
-  const Components components = connected_components(graph);
-  const std::vector<std::vector<Node>> nodes = components.members();
-  for (std::size_t c = 0; c < nodes.size(); ++c) {
-    Formula formula = decode(induced_subgraph(graph, nodes[c]));
-    auto core = read_tseitin(formula);
-    if (!core) continue;
-    std::vector<Node> rest;
-    for (Node v = 0; v < graph.num_nodes(); ++v) {
-      if (components.of_node[v] != c) rest.push_back(v);
-    }
-    return Parts{*std::move(core), std::move(formula), induced_subgraph(graph, rest)};
+  for (const std::vector<Node>& nodes : connected_components(graph).members()) {
+    Formula formula = decode(induced_subgraph(graph, nodes));
+    if (auto core = read_tseitin(formula)) return Parts{*std::move(core), std::move(formula), without(graph, nodes)};
   }
   return std::nullopt;
 }
@@ -318,75 +312,6 @@ PairCertificate certify_pair(std::uint64_t pair, const LabelledGraph& first, con
   examination.check_formulas();
   examination.check_graphs();
   return std::move(examination.out);
-}
-
-namespace {
-
-/// A sum over pairs: what it is called, where it stands, and what a pair adds to it.
-template <class Sums>
-struct Total {
-  const char* name;
-  std::uint64_t Sums::*sum;
-  std::function<std::uint64_t(const PairCertificate&)> of;
-};
-
-const std::vector<Total<TseitinTotals>>& ladder_totals() {
-  using T = TseitinTotals;
-  static const std::vector<Total<T>> all = {
-      {"pairs", &T::pairs, [](const auto&) { return 1; }},
-      {"labels_parity", &T::labels_parity, [](const auto& p) { return p.tseitin->parity_ok; }},
-      {"labels_solver", &T::labels_solver, [](const auto& p) { return p.tseitin->solver.value_or(false); }},
-      {"solver_tried", &T::solver_tried, [](const auto& p) { return p.tseitin->solver.has_value(); }},
-      {"wl1_equal", &T::wl1_equal, [](const auto& p) { return p.wl1_equal; }},
-      {"wl2_equal", &T::wl2_equal, [](const auto& p) { return !p.wl2_distinct; }},
-      {"non_isomorphic", &T::non_isomorphic, [](const auto& p) { return p.non_isomorphic; }},
-      {"sets3_distinct", &T::sets3_distinct, [](const auto& p) { return p.tseitin->sets3.value_or(false); }},
-      {"sets3_tried", &T::sets3_tried, [](const auto& p) { return p.tseitin->sets3.has_value(); }},
-      {"wl3_distinct", &T::wl3_distinct, [](const auto& p) { return p.tseitin->wl3.value_or(false); }},
-      {"wl3_tried", &T::wl3_tried, [](const auto& p) { return p.tseitin->wl3.has_value(); }}};
-  return all;
-}
-
-const std::vector<Total<Certificate>>& exp_totals() {
-  using C = Certificate;
-  static const std::vector<Total<C>> all = {
-      {"labels_ok", &C::labels_ok, [](const auto& p) { return p.labels_ok; }},
-      {"unsat_exhaustive", &C::unsat_exhaustive, [](const auto& p) { return p.exhaustive; }},
-      {"planar_pairs", &C::planar_pairs, [](const auto& p) { return p.planar && p.subset != Subset::corrupt; }},
-      {"wl1_equal", &C::wl1_equal, [](const auto& p) { return p.wl1_equal; }},
-      {"wl2_distinct", &C::wl2_distinct, [](const auto& p) { return p.wl2_distinct; }},
-      {"non_isomorphic", &C::non_isomorphic, [](const auto& p) { return p.non_isomorphic; }},
-      {"corrupt_pairs", &C::corrupt_pairs, [](const auto& p) { return p.subset == Subset::corrupt; }},
-      {"corrupt_minimal", &C::corrupt_minimal, [](const auto& p) { return p.corrupt_minimal; }},
-      {"width_violations", &C::width_violations, [](const auto& p) { return p.wide; }},
-      {"bridge_violations", &C::bridge_violations, [](const auto& p) { return p.labels_ok && !p.bridgeless; }}};
-  return all;
-}
-
-}  // namespace
-
-void Certificate::add(PairCertificate pair) {
-  ++pairs;
-  std::ranges::move(pair.failures, std::back_inserter(failures));
-  if (pair.tseitin) {
-    for (const auto& total : ladder_totals()) tseitin.*total.sum += total.of(pair);
-  } else {
-    for (const auto& total : exp_totals()) this->*total.sum += total.of(pair);
-  }
-}
-
-nlohmann::json to_json(const Certificate& c) {
-  nlohmann::json out = {{"pairs", c.pairs}, {"failures", nlohmann::json::array()}};
-  for (const Failure& f : c.failures)
-    out["failures"].push_back({{"pair", f.pair}, {"property", f.property}, {"detail", f.detail}});
-  if (c.tseitin.pairs > 0) {
-    for (const auto& total : ladder_totals()) out["tseitin"][total.name] = c.tseitin.*total.sum;
-    if (c.base_classes) out["tseitin"]["base_classes"] = *c.base_classes;
-  }
-  if (c.tseitin.pairs == 0 || c.tseitin.pairs < c.pairs) {
-    for (const auto& total : exp_totals()) out[total.name] = c.*total.sum;
-  }
-  return out;
 }
 
 }  // namespace tyche::datasets

@@ -1,25 +1,34 @@
 #pragma once
-/// Certificates: each pair checked for the properties it must have, independently of how it was made.
+/// Certificates: graphs checked for the properties they must have, independently of how they were made: a pair, or all
+/// graphs of a data set read back.
 ///
 ///   const PairCertificate c = certify_pair(0, first, second, {});
-///   if (!c.failures.empty()) ...                       // which pair fails what
+///   if (!c.failures.empty()) ...                       // what it fails
+///   certify("exp", {.threads = 2}).failures            // which pair fails what
 ///
-/// certify.hpp does so for all pairs of a file.
+/// GIN/PPGN text is streamed: memory stays that of a few hundred graphs (and of a manifest, where there is one).
 #include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "datasets/exp.hpp"
+#include "datasets/csl.hpp"
+#include "datasets/dataset.hpp"
 #include "graph/gin.hpp"
+#include "graph/io.hpp"
 
 namespace tyche::datasets {
 
 struct Failure {
-  std::uint64_t pair = 0;
-  std::string property;  ///< encoding, label, planar, 1-wl, 2-wl, isomorphic, width, bridges, core, corrupt-edges,
-                         ///< corrupt-minimal; of the ladder also tseitin, base, part, unseen
+  std::uint64_t of = 0;  ///< the number of the pair, or of the graph
+  /// Of a pair encoding, label, planar, 1-wl, 2-wl, isomorphic, width, bridges, core, corrupt-edges, corrupt-minimal;
+  /// of the ladder also tseitin, base, part, unseen. Of a graph regular, 1-wl, copy, skip, class; counts; labels.
+  std::string property;
   std::string detail;
 };
 
@@ -36,7 +45,7 @@ struct Expectation {
   /// The pair was not made by this program: disjunctions wider than 5 and planar parts with bridges or in pieces are
   /// counted, not failed.
   bool published = false;
-  std::optional<std::string> base_class = std::nullopt;  ///< TSEITIN: of the base graph (base_classes.hpp)
+  std::optional<std::string> base_class = std::nullopt;  ///< TSEITIN: of the base graph
   Higher higher = Higher::none;
   /// What one pair may use for 3-WL, in bytes.
   std::uint64_t memory_limit = std::uint64_t{1} << 30;
@@ -73,31 +82,21 @@ struct PairCertificate {
 
 /// Sums over pairs of the ladder.
 struct TseitinTotals {
-  std::uint64_t pairs = 0;
-  std::uint64_t labels_parity = 0;
-  std::uint64_t labels_solver = 0;
-  std::uint64_t solver_tried = 0;
-  std::uint64_t wl1_equal = 0;
-  std::uint64_t wl2_equal = 0;
-  std::uint64_t non_isomorphic = 0;
-  std::uint64_t sets3_distinct = 0;
-  std::uint64_t sets3_tried = 0;
-  std::uint64_t wl3_distinct = 0;
-  std::uint64_t wl3_tried = 0;
+  std::uint64_t pairs = 0, labels_parity = 0, labels_solver = 0, solver_tried = 0;
+  std::uint64_t wl1_equal = 0, wl2_equal = 0, non_isomorphic = 0;
+  std::uint64_t sets3_distinct = 0, sets3_tried = 0, wl3_distinct = 0, wl3_tried = 0;
 };
 
 /// Sums over pairs.
 struct Certificate {
+  static constexpr const char* kOf = "pair";
+
   std::uint64_t pairs = 0;
   // Of pairs of EXP and CEXP:
-  std::uint64_t labels_ok = 0;
-  std::uint64_t unsat_exhaustive = 0;
+  std::uint64_t labels_ok = 0, unsat_exhaustive = 0;
   std::uint64_t planar_pairs = 0;  ///< among EXP-like pairs, of which alone it is asked
-  std::uint64_t wl1_equal = 0;
-  std::uint64_t wl2_distinct = 0;
-  std::uint64_t non_isomorphic = 0;
-  std::uint64_t corrupt_pairs = 0;
-  std::uint64_t corrupt_minimal = 0;
+  std::uint64_t wl1_equal = 0, wl2_distinct = 0, non_isomorphic = 0;
+  std::uint64_t corrupt_pairs = 0, corrupt_minimal = 0;
   std::uint64_t width_violations = 0;   ///< disjunctions of more than 5 literals
   std::uint64_t bridge_violations = 0;  ///< planar parts with bridges or in pieces
   TseitinTotals tseitin;
@@ -107,6 +106,64 @@ struct Certificate {
 
   void add(PairCertificate pair);
 };
-[[nodiscard]] nlohmann::json to_json(const Certificate& certificate);
+
+/// Of circular skip links.
+struct CslCertificate {
+  static constexpr const char* kOf = "graph";
+  struct Class {
+    std::string form;
+    Node skip = 0;  ///< the least that gives these graphs; 0: none does
+    std::uint64_t copies = 0;
+  };
+  std::uint64_t graphs = 0, regular = 0, wl1_equal = 0;
+  std::uint64_t copies_ok = 0;   ///< isomorphic to the first graph with their label
+  std::map<int, Class> classes;  ///< by label
+  std::vector<Failure> failures;
+
+  void add(const CslFacts& facts);
+};
+
+/// Graphs whose subgraphs are counted, or whose nodes have labels: each examined by itself, in a second way.
+struct TaskCertificate {
+  static constexpr const char* kOf = "graph";
+
+  std::optional<NodeTask> task{};  ///< of labels of nodes; nothing: of counts
+  std::uint64_t graphs = 0;
+  std::uint64_t right = 0;  ///< graphs whose targets or labels are what both ways say
+  std::vector<Failure> failures{};
+
+  /// Counts the next graph: `detail` is what examine_counting() or examine_node_task() said of it.
+  void add(const std::string& detail);
+};
+
+using AnyCertificate = std::variant<Certificate, CslCertificate, TaskCertificate>;
+[[nodiscard]] nlohmann::json to_json(const AnyCertificate& certificate);
+
+/// So many pairs of the ladder are compared by 3-WL and on 3-sets where nobody says how many, if they are small.
+inline constexpr std::uint64_t kHigherPairs = 10;
+
+struct CertifyOptions {
+  unsigned threads = 0;
+  bool published = false;
+  std::optional<Format> format;
+  std::FILE* progress = nullptr;
+  /// The first so many pairs of the ladder are also compared by 3-WL and on 3-sets, wherever memory allows it.
+  std::optional<std::uint64_t> higher = std::nullopt;
+};
+
+/// What is expected of pair `pair`, of which the manifest, where there is one, says `info`.
+[[nodiscard]] Expectation expected_of(std::uint64_t pair, const CertifyOptions& options, const GraphInfo* info);
+
+/// Certifies graphs 2i and 2i + 1 of a file or folder for all i; a manifest.json beside graphs.txt says what to expect.
+[[nodiscard]] Certificate certify(const std::filesystem::path& path, const CertifyOptions& options);
+
+/// Counts the subgraphs of graphs whose targets these are.
+[[nodiscard]] TaskCertificate certify_counting(const GraphSet& set, const CertifyOptions& options);
+/// Finds the labels of nodes again that one of the tasks made.
+[[nodiscard]] TaskCertificate certify_node_task(NodeTask task, const GraphSet& set, const CertifyOptions& options);
+
+/// Whichever of them it is: counts and labels of nodes where the manifest says so; CSL where it says so or, without
+/// one, the first graph is connected, 4-regular and of one node type; else pairs.
+[[nodiscard]] AnyCertificate certify_any(const std::filesystem::path& path, const CertifyOptions& options);
 
 }  // namespace tyche::datasets

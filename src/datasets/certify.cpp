@@ -1,13 +1,15 @@
-#include "datasets/certify.hpp"
-
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 
-#include "datasets/dataset.hpp"
+#include "datasets/certificate.hpp"
+#include "datasets/counting.hpp"
 #include "datasets/folds.hpp"
-#include "graph/gin.hpp"
+#include "datasets/tseitin.hpp"
 #include "graph/patterns.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -142,19 +144,22 @@ Certificate certify(const std::filesystem::path& path, const CertifyOptions& opt
   return certificate;
 }
 
+namespace {
+
+/// Certifies graphs of circular skip links, one after another.
 CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptions& options) {
   const auto reference = LabelledGraphs(path, options.format).next();
   LabelledGraphs graphs(path, options.format);
   CslCertificate certificate;
-  const auto examine = [&](std::uint64_t, const LabelledGraph* graph) { return examine_csl(*graph, reference->graph); };
-  examine_all(graphs, 1, "graphs", options, examine, [&](std::uint64_t graph, const CslFacts& facts) {
-    const GraphInfo* info = graphs.info(graph);
-    certificate.add(facts, info != nullptr ? std::optional(info->skip) : std::nullopt);
-  });
+  const auto examine = [&](std::uint64_t g, const LabelledGraph* graph) {
+    CslFacts facts = examine_csl(*graph, reference->graph);
+    if (const GraphInfo* info = graphs.info(g)) facts.said_skip = info->skip;
+    return facts;
+  };
+  examine_all(graphs, 1, "graphs", options, examine,
+              [&](std::uint64_t, const CslFacts& facts) { certificate.add(facts); });
   return certificate;
 }
-
-namespace {
 
 /// examine(g) of all graphs, added to a certificate in their order.
 template <class Examine>
@@ -173,27 +178,6 @@ TaskCertificate certify_each(const GraphSet& set, const CertifyOptions& options,
 }
 
 }  // namespace
-
-void TaskCertificate::add(const std::string& detail) {
-  right += detail.empty() ? 1 : 0;
-  if (!detail.empty()) failures.push_back({graphs, task ? "labels" : "counts", detail});
-  ++graphs;
-}
-
-nlohmann::json to_json(const TaskCertificate& certificate) {
-  nlohmann::json json = {
-      {"graphs", certificate.graphs}, {"right", certificate.right}, {"failures", to_json(certificate.failures)}};
-  if (certificate.task) {
-    json["task"] = name(*certificate.task);
-  } else {
-    for (const Pattern& pattern : parse_patterns(kUsualPatterns)) json["patterns"].push_back(pattern.name);
-  }
-  return json;
-}
-
-nlohmann::json to_json(const AnyCertificate& certificate) {
-  return std::visit([](const auto& kind) { return to_json(kind); }, certificate);
-}
 
 TaskCertificate certify_counting(const GraphSet& set, const CertifyOptions& options) {
   if (set.target_dim == 0) throw InputError::at(set.name, "", "expected targets to compare counts with");
@@ -229,6 +213,154 @@ AnyCertificate certify_any(const std::filesystem::path& path, const CertifyOptio
   }
   if (csl) return certify_csl(path, options);
   return certify(path, options);
+}
+
+// ---- sums, and what they say
+
+namespace {
+
+Node least_skip(const std::string& form, Node nodes) {
+  for (Node skip = 2; 2 * skip < nodes; ++skip) {
+    if (class_of(csl_graph(nodes, skip)) == form) return skip;
+  }
+  return 0;
+}
+
+nlohmann::json sums_of(const Certificate& c) {
+  nlohmann::json out = nlohmann::json::object();
+  if (c.tseitin.pairs == 0 || c.tseitin.pairs < c.pairs) {
+    out = {{"labels_ok", c.labels_ok},
+           {"unsat_exhaustive", c.unsat_exhaustive},
+           {"planar_pairs", c.planar_pairs},
+           {"wl1_equal", c.wl1_equal},
+           {"wl2_distinct", c.wl2_distinct},
+           {"non_isomorphic", c.non_isomorphic},
+           {"corrupt_pairs", c.corrupt_pairs},
+           {"corrupt_minimal", c.corrupt_minimal},
+           {"width_violations", c.width_violations},
+           {"bridge_violations", c.bridge_violations}};
+  }
+  out["pairs"] = c.pairs;
+  if (const TseitinTotals& t = c.tseitin; t.pairs > 0) {
+    out["tseitin"] = {{"pairs", t.pairs},
+                      {"labels_parity", t.labels_parity},
+                      {"labels_solver", t.labels_solver},
+                      {"solver_tried", t.solver_tried},
+                      {"wl1_equal", t.wl1_equal},
+                      {"wl2_equal", t.wl2_equal},
+                      {"non_isomorphic", t.non_isomorphic},
+                      {"sets3_distinct", t.sets3_distinct},
+                      {"sets3_tried", t.sets3_tried},
+                      {"wl3_distinct", t.wl3_distinct},
+                      {"wl3_tried", t.wl3_tried}};
+    if (c.base_classes) out["tseitin"]["base_classes"] = *c.base_classes;
+  }
+  return out;
+}
+
+nlohmann::json sums_of(const CslCertificate& c) {
+  nlohmann::json classes = nlohmann::json::array();
+  for (const auto& [label, own] : c.classes) {
+    classes.push_back({{"label", label}, {"skip", own.skip}, {"copies", own.copies}});
+  }
+  return {{"graphs", c.graphs},
+          {"regular", c.regular},
+          {"wl1_equal", c.wl1_equal},
+          {"copies_ok", c.copies_ok},
+          {"classes", classes}};
+}
+
+nlohmann::json sums_of(const TaskCertificate& c) {
+  nlohmann::json out = {{"graphs", c.graphs}, {"right", c.right}};
+  if (c.task) {
+    out["task"] = name(*c.task);
+  } else {
+    for (const Pattern& pattern : parse_patterns(kUsualPatterns)) out["patterns"].push_back(pattern.name);
+  }
+  return out;
+}
+
+}  // namespace
+
+void Certificate::add(PairCertificate pair) {
+  ++pairs;
+  std::ranges::move(pair.failures, std::back_inserter(failures));
+  if (const auto& ladder = pair.tseitin) {
+    ++tseitin.pairs;
+    tseitin.labels_parity += ladder->parity_ok;
+    tseitin.labels_solver += ladder->solver.value_or(false);
+    tseitin.solver_tried += ladder->solver.has_value();
+    tseitin.wl1_equal += pair.wl1_equal;
+    tseitin.wl2_equal += !pair.wl2_distinct;
+    tseitin.non_isomorphic += pair.non_isomorphic;
+    tseitin.sets3_distinct += ladder->sets3.value_or(false);
+    tseitin.sets3_tried += ladder->sets3.has_value();
+    tseitin.wl3_distinct += ladder->wl3.value_or(false);
+    tseitin.wl3_tried += ladder->wl3.has_value();
+    return;
+  }
+  const bool corrupt = pair.subset == Subset::corrupt;
+  labels_ok += pair.labels_ok;
+  unsat_exhaustive += pair.exhaustive;
+  planar_pairs += pair.planar && !corrupt;
+  wl1_equal += pair.wl1_equal;
+  wl2_distinct += pair.wl2_distinct;
+  non_isomorphic += pair.non_isomorphic;
+  corrupt_pairs += corrupt;
+  corrupt_minimal += pair.corrupt_minimal;
+  width_violations += pair.wide;
+  bridge_violations += pair.labels_ok && !pair.bridgeless;
+}
+
+void CslCertificate::add(const CslFacts& facts) {
+  const std::uint64_t graph = graphs++;
+  const auto fail = [&](const char* property, std::string detail) {
+    failures.push_back({graph, property, std::move(detail)});
+  };
+  regular += facts.regular ? 1 : 0;
+  wl1_equal += facts.wl1_equal ? 1 : 0;
+  if (!facts.wl1_equal) fail("1-wl", "1-WL tells this graph from the first");
+  if (!facts.regular) {
+    fail("regular", fmt::format("expected one piece of at most {} nodes, one node type and four neighbours per node",
+                                kMaxCslNodes));
+    return;
+  }
+  const auto [at, fresh] = classes.try_emplace(facts.label);
+  Class& own = at->second;
+  ++own.copies;
+  if (fresh) own.form = facts.form;
+  copies_ok += facts.form == own.form ? 1 : 0;
+  if (facts.form != own.form) fail("copy", fmt::format("not isomorphic to the first graph with label {}", facts.label));
+  if (fresh) {
+    own.skip = least_skip(facts.form, facts.nodes);
+    for (const auto& [label, other] : classes) {
+      if (label != facts.label && other.form == own.form) {
+        fail("class", fmt::format("isomorphic to the graphs with label {}, but has label {}", label, facts.label));
+      }
+    }
+    if (own.skip == 0) fail("skip", "no cycle with chords of one length is isomorphic to this graph");
+  }
+  if (facts.said_skip && own.skip != 0 && *facts.said_skip != own.skip) {
+    fail("skip", fmt::format("the manifest says skip {}, but this graph has skip {}", *facts.said_skip, own.skip));
+  }
+}
+
+void TaskCertificate::add(const std::string& detail) {
+  right += detail.empty() ? 1 : 0;
+  if (!detail.empty()) failures.push_back({graphs, task ? "labels" : "counts", detail});
+  ++graphs;
+}
+
+nlohmann::json to_json(const AnyCertificate& certificate) {
+  const auto with_failures = [](const auto& kind) {
+    nlohmann::json out = sums_of(kind);
+    auto& list = out["failures"] = nlohmann::json::array();
+    for (const Failure& f : kind.failures) {
+      list.push_back({{kind.kOf, f.of}, {"property", f.property}, {"detail", f.detail}});
+    }
+    return out;
+  };
+  return std::visit(with_failures, certificate);
 }
 
 }  // namespace tyche::datasets

@@ -5,8 +5,6 @@
 ///   csl_graph(41, 3)                                          // a cycle of 41 nodes and all chords of length 3
 #include <array>
 #include <cstdint>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,41 +44,9 @@ struct CslFacts {
   Node nodes = 0;
   bool regular = false;    ///< looks_like_csl()
   bool wl1_equal = false;  ///< to the graph it was compared with
-  std::string form;        ///< of a regular graph its canonical form (bliss): equal for isomorphic graphs alone
+  std::string form{};      ///< of a regular graph its canonical form (bliss): equal for isomorphic graphs alone
+  std::optional<Node> said_skip{};  ///< by the manifest, where it says one
 };
 [[nodiscard]] CslFacts examine_csl(const LabelledGraph& graph, const Graph& compared_with);
-
-/// What a certificate says of a graph that fails it.
-struct GraphFailure {
-  std::uint64_t graph = 0;
-  std::string property;
-  std::string detail;
-};
-
-[[nodiscard]] inline nlohmann::json to_json(const std::vector<GraphFailure>& failures) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const GraphFailure& f : failures) {
-    list.push_back({{"graph", f.graph}, {"property", f.property}, {"detail", f.detail}});
-  }
-  return list;
-}
-
-struct CslCertificate {
-  struct Class {
-    std::string form;
-    Node skip = 0;  ///< the least that gives these graphs; 0: none does
-    std::uint64_t copies = 0;
-  };
-  std::uint64_t graphs = 0;
-  std::uint64_t regular = 0;
-  std::uint64_t wl1_equal = 0;
-  std::uint64_t copies_ok = 0;         ///< isomorphic to the first graph with their label
-  std::map<int, Class> classes;        ///< by label
-  std::vector<GraphFailure> failures;  ///< of regular, 1-wl, copy, skip, class
-
-  /// Counts the next graph. `skip`: what the manifest says, if it does.
-  void add(const CslFacts& facts, std::optional<Node> skip);
-};
-[[nodiscard]] nlohmann::json to_json(const CslCertificate& certificate);
 
 }  // namespace tyche::datasets

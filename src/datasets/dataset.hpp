@@ -20,8 +20,8 @@ struct GraphInfo {
   Subset subset = Subset::exp;
   std::uint32_t core = 0;  ///< n of the core; TSEITIN: base nodes
   int label = 0;
-  std::string base_class;  ///< TSEITIN: of the base graph (base_classes.hpp)
-  std::uint32_t skip = 0;  ///< CSL
+  std::string base_class{};  ///< TSEITIN: of the base graph
+  std::uint32_t skip = 0;    ///< CSL
 };
 
 /// The subset of graphs whose nodes have the labels of a task, and back (which requires one of these).

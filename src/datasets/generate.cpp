@@ -7,9 +7,8 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <variant>
 
-#include "datasets/certify.hpp"
-#include "datasets/dataset.hpp"
 #include "graph/encoding.hpp"
 #include "graph/gin.hpp"
 #include "graph/jsonl.hpp"
@@ -31,16 +30,12 @@ namespace {
 struct Portion {
   std::vector<LabelledGraph> graphs;
   std::vector<GraphInfo> infos;
-  std::optional<PairCertificate> pair;
-  std::optional<CslFacts> csl;
-  std::optional<std::string> task;  ///< what examine_counting() or examine_node_task() said
-  std::vector<float> targets;       ///< of a graph of COUNTING
-  std::vector<int> node_labels;     ///< of a graph whose nodes have any
-  // What is left of the graphs when they are written:
-  std::string text;
-  std::string entries;
-  std::uint64_t nodes = 0;
-  std::uint64_t edges = 0;
+  std::vector<float> targets;    ///< of a graph of COUNTING
+  std::vector<int> node_labels;  ///< of a graph whose nodes have any
+  /// What its certificate adds up; nothing where none was asked for.
+  std::variant<std::monostate, PairCertificate, CslFacts, std::string> examined;
+  std::uint64_t nodes = 0, edges = 0;
+  std::string text, entries;  ///< what is left of the graphs when they are written
 };
 
 /// A file, and the hash of what was written to it.
@@ -71,7 +66,7 @@ Portion pair_piece(const Formula& sat, const Formula& unsat, GraphInfo info, boo
     info.label = label;
     out.infos.push_back(info);
   }
-  if (certify) out.pair = certify_pair(info.pair, out.graphs[0], out.graphs[1], expected_of(info.pair, {}, &info));
+  if (certify) out.examined = certify_pair(info.pair, out.graphs[0], out.graphs[1], expected_of(info.pair, {}, &info));
   return out;
 }
 
@@ -79,8 +74,7 @@ Portion pair_piece(const Formula& sat, const Formula& unsat, GraphInfo info, boo
 Portion single_piece(LabelledGraph graph, Subset subset) {
   Portion out;
   out.graphs.push_back(std::move(graph));
-  out.infos.emplace_back();
-  out.infos[0].subset = subset;
+  out.infos.push_back({.subset = subset});
   return out;
 }
 
@@ -101,10 +95,7 @@ Work work_of(const ExpParameters& p, const GenerateOptions& options) {
   name_planar_parts(p.planar_sizes, options.planar_source_name, work.parameters);
   work.make = [&p, certify = options.certify](std::uint64_t index) {
     const ExpPair pair = make_pair(p, index);
-    GraphInfo info;
-    info.pair = static_cast<std::uint32_t>(index);
-    info.subset = pair.subset;
-    info.core = pair.core;
+    const GraphInfo info{.pair = static_cast<std::uint32_t>(index), .subset = pair.subset, .core = pair.core};
     return pair_piece(pair.sat, pair.unsat, info, certify);
   };
   return work;
@@ -117,11 +108,10 @@ Work work_of(const TseitinParameters& p, const GenerateOptions& options) {
   if (p.unseen > 0) work.parameters["unseen"] = p.unseen;
   work.make = [maker = std::make_shared<const TseitinMaker>(p), certify = options.certify](std::uint64_t index) {
     const TseitinPair pair = maker->make(index);
-    GraphInfo info;
-    info.pair = static_cast<std::uint32_t>(index);
-    info.subset = Subset::tseitin;
-    info.core = pair.base_nodes;
-    info.base_class = pair.base_class;
+    const GraphInfo info{.pair = static_cast<std::uint32_t>(index),
+                         .subset = Subset::tseitin,
+                         .core = pair.base_nodes,
+                         .base_class = pair.base_class};
     return pair_piece(pair.sat, pair.unsat, info, certify);
   };
   return work;
@@ -137,7 +127,7 @@ Work work_of(const CslParameters& p, const GenerateOptions& options) {
     GraphInfo& info = out.infos[0];
     info.label = out.graphs[0].label;
     info.skip = kCslSkips[static_cast<std::size_t>(info.label)];
-    if (certify) out.csl = examine_csl(out.graphs[0], csl_graph(kCslNodes, kCslSkips[0]));
+    if (certify) out.examined = examine_csl(out.graphs[0], csl_graph(kCslNodes, kCslSkips[0]));
     return out;
   };
   return work;
@@ -150,7 +140,7 @@ Work work_of(const CountingParameters& p, const GenerateOptions& options) {
     CountedGraph made = make_counting(p, index);
     Portion out = single_piece({std::move(made.graph), 0}, Subset::counting);
     out.targets = std::move(made.targets);
-    if (certify) out.task = examine_counting(out.graphs[0].graph, out.targets);
+    if (certify) out.examined = examine_counting(out.graphs[0].graph, out.targets);
     return out;
   };
   return work;
@@ -166,10 +156,16 @@ Work work_of(const NodeTaskParameters& p, const GenerateOptions& options) {
     NodeLabelled made = make_node_task(p, index);
     Portion out = single_piece({std::move(made.graph), 0}, subset_of(p.task));
     out.node_labels = std::move(made.labels);
-    if (certify) out.task = examine_node_task(p.task, out.graphs[0].graph, out.node_labels);
+    if (certify) out.examined = examine_node_task(p.task, out.graphs[0].graph, out.node_labels);
     return out;
   };
   return work;
+}
+
+/// Throws InputError on parameters out of range.
+Work work_of(const GenerateOptions& options) {
+  check(options.recipe);
+  return std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
 }
 
 /// The manifest up to its list of graphs, which follows entry by entry.
@@ -201,23 +197,14 @@ void write_down(Portion& piece) {
     const LabelledGraph& g = piece.graphs[i];
     const bool plain = piece.targets.empty() && piece.node_labels.empty();
     piece.text += plain ? gin_text(g.graph, g.label) : line_of(piece);
-    piece.nodes += g.graph.num_nodes();
-    piece.edges += g.graph.num_edges();
     piece.entries += fmt::format("{}    {}", i == 0 ? "" : ",\n", manifest_entry(piece.infos[i]));
   }
   piece.graphs.clear();
 }
 
-void add(Certificate& certificate, Portion& piece) { certificate.add(*std::move(piece.pair)); }
-void add(CslCertificate& certificate, Portion& piece) { certificate.add(*piece.csl, piece.infos[0].skip); }
-void add(TaskCertificate& certificate, Portion& piece) { certificate.add(*piece.task); }
-
-[[noreturn]] void refuse(const char* what, std::uint64_t number, const auto& failure) {
-  throw Error(fmt::format("{} {} fails its certificate ({}: {}); nothing was written, please report this", what, number,
-                          failure.property, failure.detail));
-}
-[[noreturn]] void refuse(const Failure& failure) { refuse("pair", failure.pair, failure); }
-[[noreturn]] void refuse(const GraphFailure& failure) { refuse("graph", failure.graph, failure); }
+void add(Certificate& sums, Portion& piece) { sums.add(std::get<PairCertificate>(std::move(piece.examined))); }
+void add(CslCertificate& sums, Portion& piece) { sums.add(std::get<CslFacts>(piece.examined)); }
+void add(TaskCertificate& sums, Portion& piece) { sums.add(std::get<std::string>(piece.examined)); }
 
 /// Counts a piece; throws where it fails.
 void count(Portion& piece, GenerateResult& result) {
@@ -226,9 +213,40 @@ void count(Portion& piece, GenerateResult& result) {
   if (!result.certificate) return;
   const auto count_in = [&](auto& certificate) {
     add(certificate, piece);
-    for (const auto& failure : certificate.failures) refuse(failure);
+    for (const Failure& failure : certificate.failures) {
+      throw Error(fmt::format("{} {} fails its certificate ({}: {}); nothing was written, please report this",
+                              certificate.kOf, failure.of, failure.property, failure.detail));
+    }
   };
   std::visit(count_in, *result.certificate);
+}
+
+/// Makes all pieces, a few hundred at a time: finish(piece) on threads, then take(piece) in order.
+template <class Finish, class Take>
+GenerateResult make_all(const Work& work, const GenerateOptions& options, const char* stopped, const Finish& finish,
+                        const Take& take) {
+  GenerateResult result;
+  if (options.certify) result.certificate = work.certificate;
+  Progress progress("generate", work.pieces, options.progress);
+  constexpr std::uint64_t kChunk = 512;  // pieces in memory at a time
+  for (std::uint64_t first = 0; first < work.pieces; first += kChunk) {
+    if (interrupted()) throw Interrupted(stopped);
+    std::vector<Portion> made(std::min(kChunk, work.pieces - first));
+    parallel_for(made.size(), options.threads, [&](std::size_t i) {
+      made[i] = work.make(first + i);
+      for (const LabelledGraph& g : made[i].graphs) {
+        made[i].nodes += g.graph.num_nodes();
+        made[i].edges += g.graph.num_edges();
+      }
+      finish(made[i]);
+      progress.add(1);
+    });
+    for (Portion& piece : made) {
+      count(piece, result);
+      take(piece);
+    }
+  }
+  return result;
 }
 
 void append(Portion piece, Dataset& out) {
@@ -252,8 +270,7 @@ void append(Portion piece, Dataset& out) {
 }  // namespace
 
 GenerateResult generate(const GenerateOptions& options, const std::filesystem::path& folder) {
-  check(options.recipe);
-  const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
+  const Work work = work_of(options);
   make_folder(folder);
   const FolderLock lock(folder);
   remove_temporaries(folder);
@@ -267,25 +284,14 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
   if (!in_lines(options.recipe)) graphs.write(gin_header(graphs_of(options.recipe)));
   manifest.write(manifest_head(options.recipe, work));
 
-  GenerateResult result;
-  if (options.certify) result.certificate = work.certificate;
-  Progress progress("generate", work.pieces, options.progress);
-  constexpr std::uint64_t kChunk = 512;  // pieces in memory at a time
-  for (std::uint64_t first = 0; first < work.pieces; first += kChunk) {
-    if (interrupted())
-      throw Interrupted("stopped; nothing was written (the same command gives the same data set from the start)");
-    std::vector<Portion> made(std::min(kChunk, work.pieces - first));
-    parallel_for(made.size(), options.threads, [&](std::size_t i) {
-      made[i] = work.make(first + i);
-      write_down(made[i]);
-      progress.add(1);
-    });
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      graphs.write(made[i].text);
-      manifest.write((first + i == 0 ? "" : ",\n") + made[i].entries);
-      count(made[i], result);
-    }
-  }
+  const char* between = "";
+  GenerateResult result =
+      make_all(work, options, "stopped; nothing was written (the same command gives the same data set from the start)",
+               write_down, [&](const Portion& piece) {
+                 graphs.write(piece.text);
+                 manifest.write(between + piece.entries);
+                 between = ",\n";
+               });
   manifest.write(fmt::format("\n  ],\n  \"content\": \"{:016x}\"", graphs.hash));
   manifest.write(json_seal(manifest.hash, "\n  ") + "\n}\n");
   // Graphs make a data set, and come last: a kill at any moment leaves what was there before, nothing, or all of it,
@@ -303,41 +309,23 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
 }
 
 Made make(const GenerateOptions& options) {
-  check(options.recipe);
-  const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
   Made out;
   out.dataset.name = out.dataset.set.name = recipe_name(options.recipe);
-  if (options.certify) out.result.certificate = work.certificate;
-  std::vector<Portion> pieces(work.pieces);
-  Progress progress("generate", work.pieces, options.progress);
-  parallel_for(pieces.size(), options.threads, [&](std::size_t i) {
-    if (interrupted()) throw Interrupted("stopped before all graphs were made");
-    pieces[i] = work.make(i);
-    progress.add(1);
-  });
-  for (Portion& piece : pieces) {
-    for (const LabelledGraph& g : piece.graphs) {
-      piece.nodes += g.graph.num_nodes();
-      piece.edges += g.graph.num_edges();
-    }
-    count(piece, out.result);
-    append(std::move(piece), out.dataset);
-  }
+  out.result = make_all(
+      work_of(options), options, "stopped before all graphs were made", [](Portion&) {},
+      [&](Portion& piece) { append(std::move(piece), out.dataset); });
   out.dataset.hash = content_hash(out.dataset.set);
   return out;
 }
 
 Dataset sample(const Recipe& recipe, std::uint64_t most) {
-  check(recipe);
   GenerateOptions options;
   options.recipe = recipe;
   options.certify = false;
-  const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
+  const Work work = work_of(options);
   Dataset out;
   out.name = recipe_name(recipe);
-  for (std::uint64_t i = 0; i < work.pieces && out.set.graphs.size() < most; ++i) {
-    append(work.make(i), out);
-  }
+  for (std::uint64_t i = 0; i < work.pieces && out.set.graphs.size() < most; ++i) append(work.make(i), out);
   return out;
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/certify.hpp"
+#include "datasets/certificate.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/recipe.hpp"
 #include "graph/io.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "graph/encoding.hpp"
@@ -64,34 +63,6 @@ std::optional<Formula> planar_part(const PlaneGraph& plane, Stream& stream) {
   if (connected_components(incidence).count != 1 || !bridges(incidence).empty()) return std::nullopt;
   if (!planar_embedding(encode(formula)) || !satisfiable(formula)) return std::nullopt;
   return formula;
-}
-
-std::vector<PlanarSize> parse_planar_sizes(std::string_view text) {
-  const auto fail = [&] {
-    return InputError(fmt::format("planar sizes '{}': expected NODES:WEIGHT[,NODES:WEIGHT...], say 12:5,15:1", text));
-  };
-  const auto number = [&](std::string_view part) {
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size()) throw fail();
-    return value;
-  };
-  std::vector<PlanarSize> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view entry = text.substr(begin, end - begin);
-    const std::size_t colon = entry.find(':');
-    if (colon == std::string_view::npos) throw fail();
-    out.push_back({number(entry.substr(0, colon)), number(entry.substr(colon + 1))});
-    begin = end + 1;
-  }
-  return out;
-}
-
-std::string planar_sizes_text(const std::vector<PlanarSize>& sizes) {
-  std::string out;
-  for (const PlanarSize& size : sizes) out += fmt::format("{}{}:{}", out.empty() ? "" : ",", size.nodes, size.weight);
-  return out;
 }
 
 void check_planar_sizes(const std::vector<PlanarSize>& sizes) {

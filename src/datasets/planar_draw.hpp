@@ -2,12 +2,10 @@
 /// The planar part of an instance, a satisfiable formula made from a bipartite plane graph, the same in both graphs of
 /// a pair; and which one a pair gets: from the sampler, by size, or from a user's file.
 ///
-///   const Formula part = draw_planar_part(parse_planar_sizes("12:5,15:1"), {}, pair, stream);
+///   const Formula part = draw_planar_part({{12, 5}, {15, 1}}, {}, pair, stream);
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -44,14 +42,12 @@ inline constexpr std::size_t kMaxWidth = 5;  ///< literals in a disjunction
 /// The bipartite graph of a formula: node v for variable v + 1, node variables + d for disjunction d.
 [[nodiscard]] Graph incidence_graph(const Formula& formula);
 
-/// "12:5,15:1": of six pairs in a row the first five have planar parts from 12-node graphs, the sixth from a 15-node
-/// graph.
+/// {{12, 5}, {15, 1}}: of six pairs in a row the first five have planar parts from 12-node graphs, the sixth from a
+/// 15-node graph.
 struct PlanarSize {
   Node nodes = 0;
   std::uint32_t weight = 0;
 };
-[[nodiscard]] std::vector<PlanarSize> parse_planar_sizes(std::string_view text);
-[[nodiscard]] std::string planar_sizes_text(const std::vector<PlanarSize>& sizes);
 /// Throws InputError where a size is out of range or all weights are 0.
 void check_planar_sizes(const std::vector<PlanarSize>& sizes);
 

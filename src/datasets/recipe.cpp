@@ -7,6 +7,7 @@
 #include <charconv>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "support/error.hpp"
 
@@ -59,15 +60,22 @@ std::uint64_t graphs_of(const Recipe& recipe) {
 
 namespace {
 
-constexpr std::uint64_t kMost32 = std::numeric_limits<std::uint32_t>::max();
-
-std::uint64_t whole(std::string_view key, std::string_view text, std::uint64_t most) {
-  std::uint64_t value = 0;
+/// Nothing where the text is not a whole number that the type holds.
+template <class Number>
+std::optional<Number> whole(std::string_view text) {
+  Number value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > most) {
-    throw InputError(fmt::format("{}: expected a whole number from 0 to {}, found '{}'", key, most, text));
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// What stands between the commas.
+std::vector<std::string_view> entries(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+    end = std::min(text.find(',', begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
   }
-  return value;
+  return out;
 }
 
 /// A parameter of a data set, and what sets it from text.
@@ -76,15 +84,19 @@ struct Parameter {
   std::function<void(const std::string& value)> set;
 };
 
-template <class Number>
-Parameter number(std::string_view key, Number& into, std::uint64_t most = kMost32) {
-  return {key, [=, &into](const std::string& value) { into = static_cast<Number>(whole(key, value, most)); }};
+template <class Most = std::uint32_t>
+Parameter number(std::string_view key, auto& into) {
+  return {key, [=, &into](const std::string& text) {
+            const std::optional<Most> value = whole<Most>(text);
+            if (!value) {
+              throw InputError(fmt::format("{}: expected a whole number from 0 to {}, found '{}'", key,
+                                           std::numeric_limits<Most>::max(), text));
+            }
+            into = *value;
+          }};
 }
 
-template <class Parameters>
-Parameter seed(Parameters& p) {
-  return number("seed", p.seed, std::numeric_limits<std::uint64_t>::max());
-}
+Parameter seed(auto& p) { return number<std::uint64_t>("seed", p.seed); }
 
 std::vector<Parameter> parameters_of(ExpParameters& p) {
   return {number("pairs", p.pairs),
@@ -134,13 +146,58 @@ std::string changes(const TseitinParameters& p) {
   return out;
 }
 
-std::string changes(const CslParameters&) { return ""; }
-std::string changes(const CountingParameters&) { return ""; }
+std::string changes(const auto&) { return ""; }
+
 std::string changes(const NodeTaskParameters& p) {
   return fmt::format("-nodes{}{}", p.nodes, p.task <= NodeTask::lcc ? fmt::format("-degree{}", p.degree) : "");
 }
 
 }  // namespace
+
+std::vector<PlanarSize> parse_planar_sizes(std::string_view text) {
+  std::vector<PlanarSize> out;
+  for (const std::string_view entry : entries(text)) {
+    const std::size_t colon = std::min(entry.find(':'), entry.size());
+    const auto nodes = whole<Node>(entry.substr(0, colon));
+    const auto weight = whole<std::uint32_t>(entry.substr(std::min(colon + 1, entry.size())));
+    if (!nodes || !weight) {
+      throw InputError(fmt::format("planar sizes '{}': expected NODES:WEIGHT[,NODES:WEIGHT...], say 12:5,15:1", text));
+    }
+    out.push_back({*nodes, *weight});
+  }
+  return out;
+}
+
+std::string planar_sizes_text(const std::vector<PlanarSize>& sizes) {
+  std::string out;
+  for (const PlanarSize& size : sizes) out += fmt::format("{}{}:{}", out.empty() ? "" : ",", size.nodes, size.weight);
+  return out;
+}
+
+std::vector<Node> parse_base_nodes(std::string_view text) {
+  const auto number = [&](std::string_view part) {
+    const auto value = whole<Node>(part);
+    if (!value) {
+      throw InputError(
+          fmt::format("base nodes '{}': expected even numbers (say 12, or 4,6,8) or a range MIN:MAX (say 4:10)", text));
+    }
+    check_base_nodes(*value);
+    return *value;
+  };
+  std::vector<Node> out;
+  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
+    const Node least = number(text.substr(0, colon)), most = number(text.substr(colon + 1));
+    if (least > most) {
+      throw InputError(fmt::format("base nodes '{}': the range is empty, since {} is more than {}", text, least, most));
+    }
+    for (Node nodes = least; nodes <= most; nodes += 2) out.push_back(nodes);
+    return out;
+  }
+  for (const std::string_view entry : entries(text)) out.push_back(number(entry));
+  return out;
+}
+
+std::string base_nodes_text(const std::vector<Node>& sizes) { return fmt::format("{}", fmt::join(sizes, ",")); }
 
 std::vector<std::string> parameter_keys() {
   return {"pairs",  "seed",   "core_min", "core_max", "planar_nodes", "base_nodes",
@@ -158,13 +215,14 @@ void set_parameter(Recipe& recipe, std::string_view key, const std::string& valu
 }
 
 void set_planar_source(Recipe& recipe, const std::filesystem::path& path) {
-  if (auto* exp = std::get_if<ExpParameters>(&recipe)) {
-    exp->planar_source = read_planar_source(path);
-  } else if (auto* tseitin = std::get_if<TseitinParameters>(&recipe)) {
-    tseitin->planar_source = read_planar_source(path);
-  } else {
-    throw InputError(fmt::format("{} has no planar parts, so no source for them", recipe_name(recipe)));
-  }
+  const auto set = [&](auto& own) {
+    if constexpr (requires { own.planar_source; }) {
+      own.planar_source = read_planar_source(path);
+    } else {
+      throw InputError(fmt::format("{} has no planar parts, so no source for them", recipe_name(recipe)));
+    }
+  };
+  std::visit(set, recipe);
 }
 
 std::string folder_name(const Recipe& recipe) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "datasets/counting.hpp"
 #include "datasets/csl.hpp"
@@ -37,6 +38,12 @@ void set_parameter(Recipe& recipe, std::string_view key, const std::string& valu
 /// Planar graphs come from a file (planar_draw.hpp). Throws InputError as read_planar_source does, and for csl and
 /// counting.
 void set_planar_source(Recipe& recipe, const std::filesystem::path& path);
+/// "12:5,15:1": sizes of planar parts with their weights. Throws InputError on what is no such text.
+[[nodiscard]] std::vector<PlanarSize> parse_planar_sizes(std::string_view text);
+[[nodiscard]] std::string planar_sizes_text(const std::vector<PlanarSize>& sizes);
+/// "4,6,8", or "4:10" for 4, 6, 8, 10. Throws InputError on odd numbers, empty ranges, and what is no number.
+[[nodiscard]] std::vector<Node> parse_base_nodes(std::string_view text);
+[[nodiscard]] std::string base_nodes_text(const std::vector<Node>& sizes);
 /// All keys of set_parameter, whichever data set they are for.
 [[nodiscard]] std::vector<std::string> parameter_keys();
 

@@ -17,23 +17,19 @@ namespace tyche::datasets {
 namespace {
 
 constexpr std::array<const char*, 3> kParts = {"train", "validation", "test"};
+constexpr std::array<std::vector<std::uint32_t> Fold::*, 3> kLists = {&Fold::train, &Fold::validation, &Fold::test};
 constexpr std::array<const char*, 3> kValidation = {"validation", "valid", "val"};
 
-std::vector<std::uint32_t>& part_of(Fold& fold, std::size_t part) {
-  return part == 0 ? fold.train : part == 1 ? fold.validation : fold.test;
-}
-
-std::string out_of_range(std::uint64_t index, std::uint64_t graphs, Unit unit = Unit::graph) {
+std::string out_of_range(std::uint64_t index, std::uint64_t graphs, Unit unit) {
   return fmt::format("{0} {1} is out of range: the data has {2} {0}s (0 to {3})", tyche::name(unit), index, graphs,
                      static_cast<long long>(graphs) - 1);
 }
 
 /// Sorts the parts; throws where one is empty or a graph is in two. `place` is where the fold stands.
-void finish(Fold& fold, std::uint64_t graphs, std::string_view name, const std::string& place,
-            Unit unit = Unit::graph) {
+void finish(Fold& fold, std::uint64_t graphs, std::string_view name, const std::string& place, Unit unit) {
   std::vector<std::uint8_t> seen(graphs, 0);
   for (std::size_t part = 0; part < kParts.size(); ++part) {
-    std::vector<std::uint32_t>& list = part_of(fold, part);
+    std::vector<std::uint32_t>& list = fold.*kLists[part];
     if (list.empty() && part != 1) {
       throw InputError::at(
           name, place, fmt::format("the {} part is empty; expected at least one {}", kParts[part], tyche::name(unit)));
@@ -50,6 +46,12 @@ void finish(Fold& fold, std::uint64_t graphs, std::string_view name, const std::
   }
 }
 
+/// A fold of graphs as one of all their units.
+Fold in_units(Fold fold, const Units& units) {
+  for (const auto list : kLists) fold.*list = units.units_of(fold.*list);
+  return fold;
+}
+
 // ---- JSON
 
 using Json = nlohmann::json;
@@ -57,8 +59,7 @@ using Json = nlohmann::json;
 /// Reads folds out of a JSON value; `place` grows with the way to it: "[3].model_selection[0].train[17]".
 class JsonSplit {
  public:
-  JsonSplit(std::string_view name, std::uint64_t graphs, const Units* units = nullptr)
-      : name_(name), units_(units), graphs_(graphs), count_(graphs) {}
+  JsonSplit(std::string_view name, const Units& units) : name_(name), units_(units) {}
 
   [[nodiscard]] Fold fold(const Json& json, const std::string& place) {
     expect(json.is_object(), json, place, "an object with \"train\" and \"test\"");
@@ -83,8 +84,7 @@ class JsonSplit {
     }
     fold.test = part(json, place, "test");
     finish(fold, count_, name_, place, unit_);
-    if (units_ == nullptr || unit_ != Unit::graph) return fold;
-    return {units_->units_of(fold.train), units_->units_of(fold.validation), units_->units_of(fold.test)};
+    return unit_ == Unit::graph ? in_units(std::move(fold), units_) : fold;
   }
 
  private:
@@ -96,11 +96,11 @@ class JsonSplit {
       expect(is("graphs") || is("nodes") || is("edges"), unit, place + ".unit", "\"graphs\", \"nodes\" or \"edges\"");
       unit_ = is("nodes") ? Unit::node : is("edges") ? Unit::edge : Unit::graph;
     }
-    const Unit learned = units_ == nullptr ? Unit::graph : units_->unit();
-    if (unit_ != Unit::graph && unit_ != learned) {
-      fail(place, fmt::format("splits {}s, but what is learned is of {}s", tyche::name(unit_), tyche::name(learned)));
+    if (unit_ != Unit::graph && unit_ != units_.unit()) {
+      fail(place,
+           fmt::format("splits {}s, but what is learned is of {}s", tyche::name(unit_), tyche::name(units_.unit())));
     }
-    count_ = unit_ == Unit::graph ? graphs_ : units_->size();
+    count_ = unit_ == Unit::graph ? units_.graphs() : units_.size();
   }
   [[noreturn]] void fail(const std::string& place, const std::string& message) const {
     throw InputError::at(name_, place, message);
@@ -133,11 +133,10 @@ class JsonSplit {
   }
 
   std::string_view name_;
-  const Units* units_;  ///< null: graphs
-  std::uint64_t graphs_;
+  const Units& units_;
   // Of the fold at hand.
   Unit unit_ = Unit::graph;
-  std::uint64_t count_;
+  std::uint64_t count_ = 0;
 };
 
 // ---- index files
@@ -165,9 +164,10 @@ std::optional<Fold> fold_of_files(const std::filesystem::path& folder, const std
     if (!path && part == 2) {
       throw InputError::at(folder.string(), "", fmt::format("has train{0}.txt but no test{0}.txt", ending));
     }
-    if (path) part_of(fold, part) = parse_indices(read_file(*path), path->string(), graphs);
+    if (path) fold.*kLists[part] = parse_indices(read_file(*path), path->string(), graphs);
   }
-  finish(fold, graphs, folder.string(), fmt::format("train{0}.txt, validation{0}.txt, test{0}.txt", ending));
+  finish(fold, graphs, folder.string(), fmt::format("train{0}.txt, validation{0}.txt, test{0}.txt", ending),
+         Unit::graph);
   return fold;
 }
 
@@ -198,7 +198,7 @@ std::vector<std::uint32_t> parse_indices(std::string_view text, std::string_view
     Row row(numbers, lines.here());
     while (!row.at_end()) {
       const std::uint64_t index = row.natural("the index of a graph");
-      if (index >= graphs) lines.here().fail(out_of_range(index, graphs));
+      if (index >= graphs) lines.here().fail(out_of_range(index, graphs, Unit::graph));
       if (seen[index]) lines.here().fail(fmt::format("graph {} is in this part already", index));
       seen[index] = true;
       list.push_back(static_cast<std::uint32_t>(index));
@@ -207,9 +207,8 @@ std::vector<std::uint32_t> parse_indices(std::string_view text, std::string_view
   return list;
 }
 
-namespace {
-
-std::vector<Fold> folds_of_text(std::string_view text, std::string_view name, JsonSplit reader) {
+std::vector<Fold> parse_split(std::string_view text, std::string_view name, const Units& units) {
+  JsonSplit reader(name, units);
   Json json;
   try {
     json = Json::parse(text);
@@ -227,28 +226,11 @@ std::vector<Fold> folds_of_text(std::string_view text, std::string_view name, Js
   return folds;
 }
 
-}  // namespace
-
-std::vector<Fold> parse_split(std::string_view text, std::string_view name, std::uint64_t graphs) {
-  return folds_of_text(text, name, {name, graphs});
-}
-
-std::vector<Fold> parse_split(std::string_view text, std::string_view name, const Units& units) {
-  return folds_of_text(text, name, {name, units.graphs(), &units});
-}
-
 std::vector<Fold> read_split(const std::filesystem::path& path, const Units& units) {
   if (!std::filesystem::is_directory(path)) return parse_split(read_file(path), path.string(), units);
   std::vector<Fold> folds = folds_of_folder(path, units.graphs());
-  for (Fold& fold : folds) {
-    for (auto* list : {&fold.train, &fold.validation, &fold.test}) *list = units.units_of(*list);
-  }
+  for (Fold& fold : folds) fold = in_units(std::move(fold), units);
   return folds;
-}
-
-std::vector<Fold> read_split(const std::filesystem::path& path, std::uint64_t graphs) {
-  if (std::filesystem::is_directory(path)) return folds_of_folder(path, graphs);
-  return parse_split(read_file(path), path.string(), graphs);
 }
 
 std::vector<Fold> folds_of_masks(const GraphSet& set) {
@@ -256,9 +238,7 @@ std::vector<Fold> folds_of_masks(const GraphSet& set) {
   for (const std::vector<NodePart>& parts : set.node_parts) {
     Fold& fold = folds.emplace_back();
     for (std::uint32_t v = 0; v < parts.size(); ++v) {
-      if (parts[v] == NodePart::train) fold.train.push_back(v);
-      if (parts[v] == NodePart::validation) fold.validation.push_back(v);
-      if (parts[v] == NodePart::test) fold.test.push_back(v);
+      if (parts[v] != NodePart::none) (fold.*kLists[static_cast<std::size_t>(parts[v]) - 1]).push_back(v);
     }
   }
   return folds;
@@ -267,10 +247,11 @@ std::vector<Fold> folds_of_masks(const GraphSet& set) {
 std::string split_hash(const std::vector<Fold>& folds) {
   std::uint64_t hash = hash_bytes("tyche split 1");
   for (const Fold& fold : folds) {
-    for (const auto* list : {&fold.train, &fold.validation, &fold.test}) {
-      const std::uint64_t size = list->size();
+    for (const auto part : kLists) {
+      const std::vector<std::uint32_t>& list = fold.*part;
+      const std::uint64_t size = list.size();
       hash = hash_bytes({reinterpret_cast<const char*>(&size), sizeof(size)}, hash);
-      hash = hash_bytes({reinterpret_cast<const char*>(list->data()), list->size() * sizeof((*list)[0])}, hash);
+      hash = hash_bytes({reinterpret_cast<const char*>(list.data()), list.size() * sizeof(list[0])}, hash);
     }
   }
   return fmt::format("{:016x}", hash);

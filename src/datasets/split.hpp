@@ -26,21 +26,16 @@
 
 namespace tyche::datasets {
 
-/// The folds of a file or folder, of a data set of `graphs` graphs. Throws InputError that names file and place: not
-/// such a file, an index out of range, a graph twice in a fold (in one part or in two), an empty part. A graph that is
-/// in no part of a fold is allowed (see left_out).
-[[nodiscard]] std::vector<Fold> read_split(const std::filesystem::path& path, std::uint64_t graphs);
-
-/// The same in units: a split of nodes or edges is one of `units`, which must be such; of a split of graphs, all units
-/// of these. Folders split graphs.
+/// The folds of a file or folder, in units: a split of nodes or edges is one of `units`, which must be such; of a split
+/// of graphs (all that folders say), all units of these. A number of graphs does for `units` where those are the units.
+/// Throws InputError that names file and place: not such a file, an index out of range, a graph twice in a fold (in one
+/// part or in two), an empty part. A graph that is in no part of a fold is allowed (see left_out).
 [[nodiscard]] std::vector<Fold> read_split(const std::filesystem::path& path, const Units& units);
+/// The same of JSON in memory; `name` stands for the file.
 [[nodiscard]] std::vector<Fold> parse_split(std::string_view text, std::string_view name, const Units& units);
 
 /// Those that the data's own masks of nodes say, in nodes.
 [[nodiscard]] std::vector<Fold> folds_of_masks(const GraphSet& set);
-
-/// The same of JSON in memory; `name` stands for the file.
-[[nodiscard]] std::vector<Fold> parse_split(std::string_view text, std::string_view name, std::uint64_t graphs);
 
 /// The indices of one index file, as they stand there, each below `graphs` and none twice.
 [[nodiscard]] std::vector<std::uint32_t> parse_indices(std::string_view text, std::string_view name,

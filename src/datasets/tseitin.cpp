@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <numeric>
 
-#include "datasets/base_classes.hpp"
 #include "datasets/folds.hpp"
+#include "graph/graph6.hpp"
+#include "graph/isomorphism.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace tyche::datasets {
-
-namespace {
 
 void check_base_nodes(Node nodes) {
   if (nodes % 2 != 0) {
@@ -28,6 +27,8 @@ void check_base_nodes(Node nodes) {
                     nodes, kMaxBaseNodes));
   }
 }
+
+namespace {
 
 /// The same formula with variables, disjunctions and the literals of variables exchanged at random.
 Formula shuffled(const Formula& formula, Stream& stream) {
@@ -153,36 +154,23 @@ std::optional<TseitinReading> read_tseitin(const Formula& formula) {
   return out;
 }
 
-std::vector<Node> parse_base_nodes(std::string_view text) {
-  const auto number = [&](std::string_view part) {
-    Node value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size()) {
-      throw InputError(
-          fmt::format("base nodes '{}': expected even numbers (say 12, or 4,6,8) or a range MIN:MAX (say 4:10)", text));
-    }
-    check_base_nodes(value);
-    return value;
-  };
-  std::vector<Node> out;
-  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-    const Node least = number(text.substr(0, colon));
-    const Node most = number(text.substr(colon + 1));
-    if (least > most) {
-      throw InputError(fmt::format("base nodes '{}': the range is empty, since {} is more than {}", text, least, most));
-    }
-    for (Node nodes = least; nodes <= most; nodes += 2) out.push_back(nodes);
-    return out;
+Graph random_cubic(Node nodes, Stream& stream) {
+  std::vector<Node> stubs;
+  for (Node v = 0; v < nodes; ++v) stubs.insert(stubs.end(), 3, v);
+  std::vector<Edge> edges(stubs.size() / 2);
+  for (;;) {
+    shuffle(stubs, stream);
+    for (std::size_t e = 0; e < edges.size(); ++e) edges[e] = std::minmax(stubs[2 * e], stubs[2 * e + 1]);
+    std::ranges::sort(edges);
+    const bool simple = std::ranges::adjacent_find(edges) == edges.end() &&
+                        std::ranges::none_of(edges, [](const Edge& e) { return e.first == e.second; });
+    if (!simple) continue;
+    Graph graph = Graph::from_edges(nodes, edges);
+    if (connected_components(graph).count == 1) return graph;
   }
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    out.push_back(number(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return out;
 }
 
-std::string base_nodes_text(const std::vector<Node>& sizes) { return fmt::format("{}", fmt::join(sizes, ",")); }
+std::string class_of(const Graph& base) { return to_sparse6(canonical_form(base)); }
 
 void check(const TseitinParameters& parameters) {
   if (parameters.pairs == 0 || parameters.pairs > 0x7fffffffu) {
@@ -201,7 +189,31 @@ void check(const TseitinParameters& parameters) {
 
 TseitinMaker::TseitinMaker(TseitinParameters parameters) : parameters_(std::move(parameters)) {
   check(parameters_);
-  if (parameters_.unseen > 0) classes_.emplace(parameters_.base_nodes, parameters_.unseen, parameters_.seed);
+  const std::uint32_t folds = parameters_.unseen;
+  const std::vector<Node>& sizes = parameters_.base_nodes;
+  // A census of random base graphs numbers the classes as they are met, and class i belongs to fold i mod `folds`: so
+  // where there are few classes, folds have as many each as can be. The rarest class of 10 nodes (Petersen's graph) is
+  // one labelled graph in 370, so 4096 draws meet all classes of up to 10 nodes, of which there are few enough (1, 2,
+  // 5, 19) for a fold to go without. Enough classes end it sooner.
+  const std::uint64_t draws = 4096 + 64 * std::uint64_t{folds};
+  const std::uint64_t enough = 16 * std::uint64_t{folds};
+  std::map<std::string, std::uint32_t>& met = fold_of_class_;
+  for (std::uint64_t i = 0; i < draws && met.size() < enough; ++i) {
+    Stream stream(derive_key(parameters_.seed, Purpose::tseitin_pair, static_cast<std::uint32_t>(i), 1));
+    const Node nodes = sizes[stream.below(sizes.size())];
+    met.try_emplace(class_of(random_cubic(nodes, stream)), static_cast<std::uint32_t>(met.size() % folds));
+  }
+  if (met.size() >= folds) return;
+  throw InputError(
+      fmt::format("{} folds without a base graph in common were asked for, but connected cubic graphs of {} nodes fall "
+                  "into {} class{} up to isomorphism; ask for at most {} folds, or for larger base graphs",
+                  folds, fmt::join(sizes, ", "), met.size(), met.size() == 1 ? "" : "es", met.size()));
+}
+
+std::uint32_t TseitinMaker::fold_of(const std::string& base_class) const {
+  const auto at = fold_of_class_.find(base_class);  // of a class that is rarer than those a hash decides
+  return at != fold_of_class_.end() ? at->second
+                                    : static_cast<std::uint32_t>(hash_bytes(base_class) % parameters_.unseen);
 }
 
 TseitinPair TseitinMaker::make(std::uint64_t index) const {
@@ -215,7 +227,7 @@ TseitinPair TseitinMaker::make(std::uint64_t index) const {
     out.base_nodes = p.base_nodes[stream.below(p.base_nodes.size())];
     base = random_cubic(out.base_nodes, stream);
     out.base_class = class_of(base);
-    if (!classes_ || classes_->fold_of(out.base_class) == contiguous_fold(index, p.pairs, p.unseen)) break;
+    if (p.unseen == 0 || fold_of(out.base_class) == contiguous_fold(index, p.pairs, p.unseen)) break;
     if (draws == 1000000) throw Error(fmt::format("no base graph for pair {} in a million draws", index));
   }
   std::vector<bool> charges(base.num_nodes(), false);

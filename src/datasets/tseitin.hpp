@@ -18,15 +18,15 @@
 /// With n base nodes a core has 3n/2 variables and 4n disjunctions, its graph 7n nodes: literals of degree 5,
 /// disjunctions of degree 3.
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "datasets/base_classes.hpp"
 #include "datasets/planar_draw.hpp"
 #include "graph/graph.hpp"
 #include "logic/cnf.hpp"
+#include "support/random.hpp"
 
 namespace tyche::datasets {
 
@@ -51,6 +51,15 @@ struct TseitinReading {
 /// connected simple cubic graph.
 [[nodiscard]] std::optional<TseitinReading> read_tseitin(const Formula& formula);
 
+/// A connected simple graph whose nodes all have three neighbours, uniform among those on nodes 0 … nodes - 1 (so a
+/// graph up to isomorphism is the likelier, the fewer symmetries it has). By the configuration model with rejection:
+/// three stubs per node, joined at random, until no edge is a loop or repeated and the graph is one piece; about one
+/// try in seven is. Requires an even number of nodes, at least 4.
+[[nodiscard]] Graph random_cubic(Node nodes, Stream& stream);
+
+/// A name for the isomorphism class of a graph: bliss's canonical form in sparse6.
+[[nodiscard]] std::string class_of(const Graph& base);
+
 inline constexpr Node kMaxBaseNodes = 1000;
 
 struct TseitinParameters {
@@ -67,9 +76,8 @@ struct TseitinParameters {
 /// Throws InputError on parameters out of range.
 void check(const TseitinParameters& parameters);
 
-/// "4,6,8", or "4:10" for 4, 6, 8, 10. Throws InputError on odd numbers, empty ranges, and what is no number.
-[[nodiscard]] std::vector<Node> parse_base_nodes(std::string_view text);
-[[nodiscard]] std::string base_nodes_text(const std::vector<Node>& sizes);
+/// Throws InputError unless a cubic graph can have so many nodes, kMaxBaseNodes at most.
+void check_base_nodes(Node nodes);
 
 /// A pair. The core's variables and disjunctions come first in both formulas, the planar part's (the same) follow.
 /// Variables and disjunctions of each core are shuffled and its literals turned over at random, so names say nothing.
@@ -77,9 +85,12 @@ struct TseitinPair {
   Formula sat;    ///< label 1: even charges
   Formula unsat;  ///< label 0: one charge, at a random base node, is another
   Node base_nodes = 0;
-  std::string base_class;  ///< of the base graph (base_classes.hpp)
+  std::string base_class;  ///< of the base graph: class_of()
 };
 
+/// A data set of any size is made pair by pair, so no list of all classes of its base graphs is kept. Where folds are
+/// to share none (`unseen`), every class belongs to one fold from the start, and a pair draws base graphs until one is
+/// of its fold.
 class TseitinMaker {
  public:
   /// Throws InputError like check(), and where there are fewer classes of base graphs than folds.
@@ -90,8 +101,10 @@ class TseitinMaker {
   [[nodiscard]] TseitinPair make(std::uint64_t index) const;
 
  private:
+  [[nodiscard]] std::uint32_t fold_of(const std::string& base_class) const;
+
   TseitinParameters parameters_;
-  std::optional<BaseClasses> classes_;
+  std::map<std::string, std::uint32_t> fold_of_class_;  ///< of the classes that the census met
 };
 
 }  // namespace tyche::datasets

@@ -118,40 +118,33 @@ StoredRun distinguish(const Request& request, Settings settings, const PairSet& 
                             {"results", added},
                             {"seconds", watch.seconds()}});
   };
-  const std::uint64_t networks = settings.together ? 1 : 2 * pairs.size();
+  const auto epochs_of = [&](std::uint64_t count) {
+    return (settings.together ? 1 : 2 * count) * std::uint64_t{config.training.epochs};
+  };
+  const auto tell_notes = [&] {
+    for (const std::string& text : runner.notes()) note(text);
+  };
   try {
     const std::unique_ptr<Progress> progress =
-        listener.progress ? listener.progress(networks * settings.seeds * config.training.epochs) : nullptr;
-    const auto pass = [&](std::uint64_t epochs) {
-      if (progress) progress->add(epochs);
-    };
+        listener.progress ? listener.progress(epochs_of(pairs.size()) * settings.seeds) : nullptr;
     for (std::uint64_t seed = config.seed; seed < config.seed + settings.seeds; ++seed) {
-      if (settings.together) {
-        if (records.has({0, static_cast<std::uint32_t>(pairs.size())}, seed)) {
-          pass(config.training.epochs);
-        } else {
-          const TogetherTask task{
-              settings, pairs, *engine, *judge.engine, judge.alone ? 1 : threads, records.network(seed), note};
-          records.add(run_together(task, seed, progress.get()), pairs);
-        }
-        continue;
-      }
       for (const Chunk& chunk : runner.chunks()) {
         if (records.has(chunk, seed)) {
-          pass(std::uint64_t{2} * chunk.count * config.training.epochs);
+          if (progress) progress->add(epochs_of(chunk.count));
         } else {
-          records.add(runner.run(chunk, seed, progress.get()), pairs);
+          records.add(runner.run(chunk, seed, progress.get(), records.network(seed)), pairs);
         }
       }
     }
   } catch (const Interrupted& stop) {
+    tell_notes();
     if (request.out.empty()) throw;
     log();
     throw Interrupted(fmt::format("{}; {} of {} results are in {}", stop.what(), records.results().size(),
                                   pairs.size() * settings.seeds, request.out.string()));
   }
   log();
-  for (const std::string& text : runner.notes()) note(text);
+  tell_notes();
   run.results = records.results();
   run.seconds = watch.seconds();
   return run;

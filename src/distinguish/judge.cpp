@@ -99,6 +99,17 @@ FeaturedGraph renumbered(const FeaturedGraph& sample, Stream& stream) {
   return out;
 }
 
+Copies::Copies(const FeaturedGraph& a, const FeaturedGraph& b, std::uint32_t of_each, bool in_turn, Stream stream)
+    : labels(2 * std::size_t{of_each}, 0), numbers(2 * std::size_t{of_each}) {
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  for (const std::uint32_t i : numbers) {
+    const bool first = in_turn ? i % 2 == 0 : i < of_each;
+    FeaturedGraph copy = renumbered(first ? a : b, stream);
+    graphs.push_back(std::move(copy.graph));
+    features.push_back(std::move(copy.features));
+  }
+}
+
 Verdict judge_random(std::span<const float> outputs, std::size_t columns, double level) {
   const auto draws = static_cast<std::uint32_t>(outputs.size() / columns / 2);
   Verdict verdict;
@@ -134,23 +145,11 @@ Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const fl
               const FeaturedGraph& b, const engine::Draw& draw, std::uint32_t draws, double level) {
   const bool random = job.model.draws();
   const std::uint32_t copies = random ? draws : fixed_copies(job.model);
-  std::vector<Graph> graphs;
-  std::vector<std::vector<float>> features;
-  Stream stream(derive_key(draw.seed, Purpose::distinguish, draw.fold, 1));
-  for (const FeaturedGraph* sample : {&a, &b}) {
-    for (std::uint32_t i = 0; i < copies; ++i) {
-      FeaturedGraph copy = renumbered(*sample, stream);
-      graphs.push_back(std::move(copy.graph));
-      features.push_back(std::move(copy.features));
-    }
-  }
-  const std::vector<std::uint32_t> labels(graphs.size(), 0);
-  std::vector<std::uint32_t> all(graphs.size());
-  std::iota(all.begin(), all.end(), 0u);
+  const Copies shown(a, b, copies, false, Stream(derive_key(draw.seed, Purpose::distinguish, draw.fold, 1)));
   engine::Job own = job;
-  own.data = {graphs, labels, features};
+  own.data = {shown.graphs, shown.labels, shown.features};
   own.sets = nullptr;
-  const engine::Logits logits = engine.predict(own, parameters, all, draw);
+  const engine::Logits logits = engine.predict(own, parameters, shown.numbers, draw);
   return random ? judge_random(logits.values, job.model.classes, level) : judge_fixed(logits.values, job.model.classes);
 }
 

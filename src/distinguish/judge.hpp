@@ -38,6 +38,16 @@ struct FeaturedGraph {
 /// In another numbering of its nodes, drawn from the stream.
 [[nodiscard]] FeaturedGraph renumbered(const FeaturedGraph& sample, Stream& stream);
 
+/// Renumbered copies of two graphs with what an engine needs of them: first those of a, then those of b; or in turn.
+struct Copies {
+  Copies(const FeaturedGraph& a, const FeaturedGraph& b, std::uint32_t of_each, bool in_turn, Stream stream);
+
+  std::vector<Graph> graphs;
+  std::vector<std::vector<float>> features;
+  std::vector<std::uint32_t> labels;   ///< all 0
+  std::vector<std::uint32_t> numbers;  ///< 0, 1, 2, …
+};
+
 /// What was seen of a pair.
 struct Verdict {
   bool told_apart = false;

@@ -23,6 +23,8 @@ namespace {
 
 constexpr const char* kAsked = "distinguish.json";
 constexpr const char* kResults = "results.jsonl";
+constexpr const char* kPairs = "pairs.json";
+constexpr const char* kLog = "log.jsonl";
 
 nlohmann::ordered_json to_json(const Verdict& verdict) {
   nlohmann::ordered_json json = {{"told_apart", verdict.told_apart},
@@ -43,28 +45,6 @@ Verdict verdict_from(const nlohmann::json& json) {
   if (!json.at("hotelling").is_null()) verdict.hotelling = json.at("hotelling").get<double>();
   verdict.singular = json.value("singular", false);
   return verdict;
-}
-
-/// The lines that are whole, and the bytes they take.
-struct Lines {
-  std::vector<PairResult> results;
-  std::uint64_t bytes = 0;
-};
-Lines read_lines(const std::filesystem::path& path) {
-  Lines lines;
-  if (!std::filesystem::exists(path)) return lines;
-  const std::string text = read_file(path);
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', lines.bytes)) {
-    const std::string place = fmt::format("{}: line {}", path.string(), lines.results.size() + 1);
-    const std::string line = text.substr(lines.bytes, end - lines.bytes);
-    check_seal(line, path.string(), fmt::format("line {}", lines.results.size() + 1));
-    if (!nlohmann::json::accept(line)) throw InputError(place + ": expected JSON");
-    lines.results.push_back(result_from_json(nlohmann::json::parse(line), place));
-    lines.bytes = end + 1;
-  }
-  check_torn_line(std::string_view(text).substr(lines.bytes), path.string(),
-                  fmt::format("line {}", lines.results.size() + 1));
-  return lines;
 }
 
 void check_same(const std::filesystem::path& path, const nlohmann::json& stored, const nlohmann::json& asked,
@@ -126,7 +106,12 @@ nlohmann::json read_asked(const std::filesystem::path& folder) {
 }
 
 std::vector<PairResult> read_results(const std::filesystem::path& folder) {
-  return read_lines(folder / kResults).results;
+  const std::filesystem::path path = folder / kResults;
+  std::vector<PairResult> results;
+  for (const nlohmann::json entry : read_entries(path)) {
+    results.push_back(result_from_json(entry, fmt::format("{}: line {}", path.string(), results.size() + 1)));
+  }
+  return results;
 }
 
 Records::Records(const std::filesystem::path& folder, const Settings& settings, bool resume) : folder_(folder) {
@@ -144,30 +129,25 @@ Records::Records(const std::filesystem::path& folder, const Settings& settings, 
     }
     write_file(path, seal_json(asked.dump(2) + "\n"));
   }
-  Lines lines = read_lines(folder / kResults);
-  results_ = std::move(lines.results);
-  log_ = std::make_unique<LineLog>(folder / kResults, lines.bytes);
+  results_ = read_results(folder);
+  const std::string kept = std::filesystem::exists(folder / kResults) ? read_file(folder / kResults) : "";
+  log_ = std::make_unique<LineLog>(folder / kResults, kept.rfind('\n') + 1);  // npos + 1 is 0
 }
 
 std::filesystem::path Records::network(std::uint64_t seed) const {
   return folder_.empty() ? folder_ : folder_ / fmt::format("network-{}.safetensors", seed);
 }
 
-bool Records::has(std::uint32_t pair, std::uint64_t seed) const {
-  return std::any_of(results_.begin(), results_.end(),
-                     [&](const PairResult& r) { return r.pair == pair && r.seed == seed; });
-}
-
 bool Records::has(const Chunk& chunk, std::uint64_t seed) const {
-  for (std::uint32_t pair = chunk.first; pair < chunk.first + chunk.count; ++pair) {
-    if (!has(pair, seed)) return false;
-  }
-  return true;
+  const auto there = std::ranges::count_if(results_, [&](const PairResult& r) {
+    return r.seed == seed && r.pair >= chunk.first && r.pair < chunk.first + chunk.count;
+  });
+  return there == chunk.count;
 }
 
 void Records::add(const std::vector<PairResult>& results, const PairSet& pairs) {
   for (const PairResult& result : results) {
-    if (has(result.pair, result.seed)) continue;
+    if (has(Chunk{result.pair, 1}, result.seed)) continue;
     if (log_) log_->append(seal_json(to_json(result, pairs).dump()));
     results_.push_back(result);
   }
@@ -194,8 +174,6 @@ std::vector<Refined> refine(const PairSet& pairs, unsigned threads) {
 }
 
 namespace {
-
-constexpr const char* kFile = "pairs.json";
 
 wl::LeafVerdict parse_leaf(const std::string& text) {
   for (const auto verdict : {wl::LeafVerdict::isomorphic, wl::LeafVerdict::different}) {
@@ -237,16 +215,16 @@ void write_origin(const std::filesystem::path& folder, const Origin& origin) {
     text += fmt::format("{}\n  {}", i == 0 ? "" : ",",
                         entry.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   }
-  write_sealed(folder / kFile, text + "\n ]\n}\n");
+  write_sealed(folder / kPairs, text + "\n ]\n}\n");
 }
 
 Origin read_origin(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / kFile;
+  const std::filesystem::path path = folder / kPairs;
   if (!std::filesystem::exists(path)) {
     throw InputError::at(folder.string(), "",
                          fmt::format("has no {}, which earlier versions did not write; the call that made the run adds "
                                      "it when it is said again with --resume",
-                                     kFile));
+                                     kPairs));
   }
   const std::string text = read_file(path);
   check_seal(text, path.string());
@@ -272,8 +250,6 @@ Origin read_origin(const std::filesystem::path& folder) {
 }
 
 namespace {
-
-constexpr const char* kLog = "log.jsonl";
 
 /// identity() back to settings; fields that an earlier version did not know have their defaults.
 Settings settings_from(const nlohmann::json& asked, const std::string& place) {
@@ -302,17 +278,16 @@ Settings settings_from(const nlohmann::json& asked, const std::string& place) {
 StoredRun load_run(const std::filesystem::path& folder) {
   if (!holds_run(folder)) throw InputError::at(folder.string(), "", "holds no run of distinguish");
   StoredRun run;
-  run.settings = settings_from(read_asked(folder), (folder / "distinguish.json").string());
+  run.settings = settings_from(read_asked(folder), (folder / kAsked).string());
   run.origin = read_origin(folder);
   run.settings.config.data.path = run.origin.path;
   run.settings.config.data.format = run.origin.format;
-  for (const PairResult& result : read_results(folder)) {
-    if (result.pair >= run.origin.pairs.size()) {
-      throw InputError::at(
-          (folder / "results.jsonl").string(), "",
-          fmt::format("has a result of pair {}, but there are {} pairs", result.pair, run.origin.pairs.size()));
-    }
-    run.results.push_back(result);
+  run.results = read_results(folder);
+  for (const PairResult& result : run.results) {
+    if (result.pair < run.origin.pairs.size()) continue;
+    throw InputError::at(
+        (folder / kResults).string(), "",
+        fmt::format("has a result of pair {}, but there are {} pairs", result.pair, run.origin.pairs.size()));
   }
   run.log = read_entries(folder / kLog);
   for (const auto& call : run.log) run.seconds += call.value("seconds", 0.0);

@@ -49,8 +49,6 @@ class Records {
   [[nodiscard]] const std::vector<PairResult>& results() const { return results_; }
 
  private:
-  [[nodiscard]] bool has(std::uint32_t pair, std::uint64_t seed) const;
-
   std::filesystem::path folder_;
   std::unique_ptr<FolderLock> lock_;
   std::unique_ptr<LineLog> log_;

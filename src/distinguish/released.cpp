@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "engine/core/adam.hpp"
 #include "support/error.hpp"
@@ -13,24 +12,8 @@ namespace tyche::distinguish {
 
 namespace {
 
-/// Renumbered copies of two graphs in turn, with what an engine needs of them.
-struct Copies {
-  std::vector<Graph> graphs;
-  std::vector<std::vector<float>> features;
-  std::vector<std::uint32_t> labels;
-};
 Copies copies_of(const FeaturedGraph& a, const FeaturedGraph& b, Key key) {
-  Copies copies;
-  Stream stream(key);
-  for (std::uint32_t i = 0; i < kReleasedCopies; ++i) {
-    for (const FeaturedGraph* sample : {&a, &b}) {
-      FeaturedGraph copy = renumbered(*sample, stream);
-      copies.graphs.push_back(std::move(copy.graph));
-      copies.features.push_back(std::move(copy.features));
-      copies.labels.push_back(0);
-    }
-  }
-  return copies;
+  return {a, b, kReleasedCopies, true, Stream(key)};
 }
 
 /// Graphs first … first + count - 1 of the copies as a job of their own.
@@ -43,16 +26,10 @@ engine::Job job_of(const Settings& settings, const Copies& copies, std::size_t f
   return job;
 }
 
-std::vector<std::uint32_t> all_of(std::size_t count) {
-  std::vector<std::uint32_t> all(count);
-  std::iota(all.begin(), all.end(), 0u);
-  return all;
-}
-
 std::vector<float> outputs_of(engine::Engine& engine, const Settings& settings, const engine::State& state,
                               const Copies& copies, const engine::Draw& draw) {
   const engine::Job job = job_of(settings, copies, 0, copies.graphs.size());
-  return engine.predict(job, state.parameters, all_of(copies.graphs.size()), draw).values;
+  return engine.predict(job, state.parameters, copies.numbers, draw).values;
 }
 
 /// Returns the mean loss of the epoch.
@@ -63,7 +40,7 @@ double train_epoch(engine::Engine& engine, const Settings& settings, const Copie
   engine::Logits again;
   for (std::size_t first = 0; first < copies.graphs.size(); first += kReleasedBatch) {
     engine::Job job = job_of(settings, copies, first, kReleasedBatch);
-    const std::vector<std::uint32_t> all = all_of(kReleasedBatch);
+    const std::span all(copies.numbers.data(), kReleasedBatch);
     draw.index = static_cast<std::uint32_t>(first / kReleasedBatch);
     const engine::Logits outputs = engine.predict(job, state.parameters, all, draw);
     std::vector<float> by_outputs(outputs.values.size());
@@ -168,7 +145,7 @@ PairResult judge_released(engine::Engine& engine, const Settings& settings, cons
   engine::Plateau plateau{.rate = settings.config.training.learning_rate};
   PairResult result{seed, pair, 0, {}, {}};
   while (result.epochs < settings.config.training.epochs) {
-    if (interrupted()) throw Interrupted("stopped before all pairs were judged");
+    stop_if_asked();
     draw.epoch = ++result.epochs;
     const double loss = train_epoch(engine, settings, both, plateau.rate, draw, state);
     if (loss < kReleasedStop) break;

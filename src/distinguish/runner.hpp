@@ -12,6 +12,12 @@
 /// next of a few fixed epochs; this looks at training draws alone, so the test afterwards is none the wiser. A result
 /// is a function of settings, pairs, seed and engine: not of threads, nor of the chunks that were run before. With
 /// released scoring (released.hpp) each pair is trained and judged on its own, by `judge` alone.
+///
+/// Settings::together has one network for all pairs, which is harder than a network per pair: two classes, "the first
+/// graph of its pair" and "the second", learned from draws of all graphs and judged pair by pair on fresh draws, by the
+/// same test. The controls are judged by the same network: the first graph of a pair against itself, renumbered.
+/// Nothing ends its training before the last epoch. All pairs are one chunk then.
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -37,6 +43,8 @@ inline constexpr std::uint32_t kChunk = 100;
 /// Mean loss over the last epochs at which training has done enough: two sides are told apart about nine times in ten.
 /// (Knowing nothing has a loss of ln 2 = 0.69.)
 inline constexpr double kLearned = 0.35;
+/// The two graphs of a pair, and the first one renumbered.
+inline constexpr std::size_t kPairSides = 3;
 /// Steps that a network with batch norm takes at least: tests go by running means, which a step moves a tenth of the
 /// way.
 inline constexpr std::uint64_t kSettled = 64;
@@ -65,9 +73,12 @@ class Runner {
          unsigned threads, bool one_judge = false);
 
   [[nodiscard]] const std::vector<Chunk>& chunks() const { return chunks_; }
-  /// In the order of pairs. Progress counts the epochs of two networks per pair, those that are left out included.
-  /// Throws Interrupted when asked to stop.
-  [[nodiscard]] std::vector<PairResult> run(const Chunk& chunk, std::uint64_t seed, Progress* progress);
+  /// In the order of pairs. Progress counts the epochs of two networks per pair, those that are left out included; of
+  /// one network for all pairs its own. `network`: where that one is kept, now and then, when stopped, and when it is
+  /// trained; what is there already is gone on with; empty: nowhere. Throws Interrupted when asked to stop, and
+  /// InputError where `network` is of another run.
+  [[nodiscard]] std::vector<PairResult> run(const Chunk& chunk, std::uint64_t seed, Progress* progress,
+                                            const std::filesystem::path& network = {});
   /// What the engine had to say ("str:3: …").
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
@@ -77,6 +88,12 @@ class Runner {
   void train(const Chunk& chunk, const engine::Job& job, const std::vector<std::size_t>& pairs,
              std::vector<engine::Trial>& all, Progress* progress);
   [[nodiscard]] std::vector<PairResult> run_released(const Chunk& chunk, std::uint64_t seed, Progress* progress);
+  [[nodiscard]] std::vector<PairResult> run_together(std::uint64_t seed, Progress* progress,
+                                                     const std::filesystem::path& network);
+  [[nodiscard]] std::array<FeaturedGraph, kPairSides> sides(std::uint32_t pair, std::uint64_t seed) const;
+  /// Tests 2i and 2i + 1 are those of pair i of the chunk and of its control, by the network that state_of() tells.
+  [[nodiscard]] std::vector<PairResult> judged(const Chunk& chunk, std::uint64_t seed, const engine::Job& job,
+                                               const std::function<const engine::State&(std::uint32_t)>& state_of);
 
   const Settings& settings_;
   const PairSet& pairs_;
@@ -88,30 +105,6 @@ class Runner {
   std::vector<Chunk> chunks_;
   std::vector<std::string> notes_;
 };
-
-/// One network for all pairs of a file, which is harder than a network per pair: two classes, "the first graph of its
-/// pair" and "the second", learned from draws of all graphs and judged pair by pair on fresh draws, by the same test.
-/// The controls are judged by the same network: the first graph of a pair against itself, renumbered.
-///
-///   const TogetherTask task{settings, pairs, *engine, *judge, threads, "run/network-1.safetensors", {}};
-///   const std::vector<PairResult> results = run_together(task, 1, &progress);
-///
-/// Nothing ends training before its last epoch. A result is a function of settings, pairs, seed and engine.
-struct TogetherTask {
-  const Settings& settings;
-  const PairSet& pairs;
-  engine::Engine& engine;
-  engine::Engine& judge;  ///< asked from `threads` threads at a time (0: all cores)
-  unsigned threads = 0;
-  /// Where the network is kept: now and then, when stopped, and when it is trained. What is there already is gone on
-  /// with. Empty: nowhere.
-  std::filesystem::path checkpoint;
-  std::function<void(const std::string&)> note;  ///< what the engine has to say; may be empty
-};
-
-/// In the order of pairs. Progress counts the epochs of the one network. Throws Interrupted when asked to stop, and
-/// InputError where `checkpoint` is of another run.
-[[nodiscard]] std::vector<PairResult> run_together(const TogetherTask& task, std::uint64_t seed, Progress* progress);
 
 /// The share of judged draws whose graph was called by its right name, over all of `results`.
 [[nodiscard]] double accuracy(const std::vector<PairResult>& results, const Settings& settings);

@@ -25,6 +25,8 @@ enum class Unit : std::uint8_t { graph, node, edge };
 class Units {
  public:
   Units() = default;
+  /// So many graphs themselves.
+  Units(std::size_t graphs) : graphs_(graphs) {}  // NOLINT: a number of graphs is as good
   /// Throws InputError where there are more than 2^32 - 2 of them.
   Units(const Graphs& graphs, Unit unit);
 

@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "datasets/certify.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/generate.hpp"
 #include "graph/encoding.hpp"
@@ -103,7 +102,7 @@ TEST(Certificate, SeesAGraphThatIsNotPlanarAndThat1WLTellsApart) {
   const PairCertificate c = certify_pair(3, {with_edges(m.sat.graph, extra), 1}, m.unsat,
                                          {.subset = Subset::exp, .core = {}, .published = false});
   EXPECT_THAT(properties(c), testing::IsSupersetOf({"planar", "1-wl"}));
-  EXPECT_EQ(c.failures.front().pair, 3u);
+  EXPECT_EQ(c.failures.front().of, 3u);
 }
 
 TEST(Certificate, SeesWideDisjunctionsBridgesAndWrongCoresUnlessPublished) {

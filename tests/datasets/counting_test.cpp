@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "datasets/certify.hpp"
+#include "datasets/certificate.hpp"
 #include "datasets/generate.hpp"
 #include "graph/patterns.hpp"
 #include "support/error.hpp"
@@ -65,7 +65,7 @@ TEST(Counting, ACertificateNoticesOneWrongTarget) {
   set.targets[6 * 7 + 3] += 1;
   const TaskCertificate wrong = certify_counting(set, {});
   ASSERT_EQ(wrong.failures.size(), 1u);
-  EXPECT_EQ(wrong.failures[0].graph, 7u);
+  EXPECT_EQ(wrong.failures[0].of, 7u);
   EXPECT_THAT(wrong.failures[0].detail, HasSubstr("cycle6: target"));
   set.target_dim = 0;
   set.targets.clear();

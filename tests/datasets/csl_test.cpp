@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "datasets/certify.hpp"
+#include "datasets/certificate.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
 #include "datasets/generate.hpp"
@@ -95,16 +95,21 @@ TEST(GenerateCsl, WritesTheSameBytesOnAnyNumberOfThreadsAndCertifies) {
 TEST(CslCertificate, SeesWhatIsWrong) {
   const Graph reference = csl_graph(41, 2);
   CslCertificate c;
-  c.add(examine_csl({csl_graph(41, 2), 0}, reference), Node{2});
+  const auto saying = [&](const LabelledGraph& graph, Node skip) {
+    CslFacts facts = examine_csl(graph, reference);
+    facts.said_skip = skip;
+    return facts;
+  };
+  c.add(saying({csl_graph(41, 2), 0}, 2));
   EXPECT_TRUE(c.failures.empty());
-  c.add(examine_csl({csl_graph(41, 3), 0}, reference), std::nullopt);   // not its class
-  c.add(examine_csl({csl_graph(41, 20), 7}, reference), std::nullopt);  // the class of label 0 once more
-  c.add(examine_csl({csl_graph(41, 4), 4}, reference), Node{5});        // the manifest is wrong
-  c.add(examine_csl({csl_graph(40, 3), 3}, reference), std::nullopt);   // another size
+  c.add(examine_csl({csl_graph(41, 3), 0}, reference));   // not its class
+  c.add(examine_csl({csl_graph(41, 20), 7}, reference));  // the class of label 0 once more
+  c.add(saying({csl_graph(41, 4), 4}, 5));                // the manifest is wrong
+  c.add(examine_csl({csl_graph(40, 3), 3}, reference));   // another size
   const std::vector<Edge> triangle = {{0, 1}, {1, 2}, {0, 2}};
-  c.add(examine_csl({Graph::from_edges(3, triangle), 5}, reference), std::nullopt);
+  c.add(examine_csl({Graph::from_edges(3, triangle), 5}, reference));
   std::vector<std::pair<std::uint64_t, std::string>> found;
-  for (const GraphFailure& f : c.failures) found.emplace_back(f.graph, f.property);
+  for (const Failure& f : c.failures) found.emplace_back(f.of, f.property);
   EXPECT_THAT(found,
               testing::ElementsAre(testing::Pair(1, "copy"), testing::Pair(2, "class"), testing::Pair(3, "skip"),
                                    testing::Pair(4, "1-wl"), testing::Pair(5, "1-wl"), testing::Pair(5, "regular")));
@@ -118,7 +123,7 @@ TEST(CslCertificate, SeesWhatIsWrong) {
   }
   const Graph other = Graph::from_edges(20, prism);
   CslCertificate d;
-  d.add(examine_csl({other, 0}, other), std::nullopt);
+  d.add(examine_csl({other, 0}, other));
   ASSERT_EQ(d.failures.size(), 1u);
   EXPECT_EQ(d.failures[0].property, "skip");
 }

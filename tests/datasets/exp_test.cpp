@@ -6,6 +6,7 @@
 #include <set>
 
 #include "datasets/planar_draw.hpp"
+#include "datasets/recipe.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"
 #include "logic/sat.hpp"

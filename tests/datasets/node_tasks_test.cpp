@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "datasets/certify.hpp"
+#include "datasets/certificate.hpp"
 #include "datasets/generate.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -96,7 +96,7 @@ TEST(NodeTasks, ACertificateNoticesOneWrongLabel) {
     const TaskCertificate certificate = certify_node_task(task, made.set, {});
     EXPECT_EQ(certificate.right, 4u);
     ASSERT_EQ(certificate.failures.size(), 1u);
-    EXPECT_EQ(certificate.failures[0].graph, 3u);
+    EXPECT_EQ(certificate.failures[0].of, 3u);
   }
 }
 

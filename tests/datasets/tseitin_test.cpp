@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "datasets/base_classes.hpp"
-#include "datasets/certify.hpp"
+#include "datasets/certificate.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
 #include "datasets/generate.hpp"
+#include "datasets/recipe.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"
 #include "logic/sat.hpp"

@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "datasets/base_classes.hpp"
 #include "datasets/csl.hpp"
 #include "datasets/tseitin.hpp"
 #include "distinguish/runner.hpp"

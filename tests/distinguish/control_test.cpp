@@ -138,7 +138,8 @@ TEST(Controls, OfOneNetworkForAllPairsAreTheFirstGraphTwice) {
   Settings settings = small_settings(pairs, nn::Random::colours);
   settings.together = true;
   Spy spy;
-  const std::vector<PairResult> results = run_together({settings, pairs, spy, spy, 1, {}, {}}, 1, nullptr);
+  Runner runner(settings, pairs, spy, spy, 1);
+  const std::vector<PairResult> results = runner.run(runner.chunks()[0], 1, nullptr);
   ASSERT_EQ(spy.trained.size(), 1u);
   EXPECT_EQ(spy.trained[0].graphs[0].size(), 2 * settings.train_draws());
   ASSERT_EQ(spy.judged.size(), 4u);
@@ -211,9 +212,7 @@ TEST(Levels, OfARunDecideEveryVerdictAndControl) {
       settings.together = together;
       Spy spy;
       Runner runner(settings, pairs, spy, spy, 1);
-      const std::vector<PairResult> results = together
-                                                  ? run_together({settings, pairs, spy, spy, 1, {}, {}}, 1, nullptr)
-                                                  : runner.run(runner.chunks()[0], 1, nullptr);
+      const std::vector<PairResult> results = runner.run(runner.chunks()[0], 1, nullptr);
       for (const PairResult& result : results) {
         EXPECT_NEAR(result.verdict.p, 1.0 / 12870, 1e-12);
         EXPECT_EQ(result.verdict.told_apart, seeds == 63) << together;

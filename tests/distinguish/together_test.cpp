@@ -25,7 +25,8 @@ std::vector<PairResult> trained(const Settings& settings, const PairSet& pairs,
                                 const std::filesystem::path& network = {}, unsigned threads = 2) {
   const auto trainer = engine::make_engine("cpu", threads);
   const auto judge = engine::make_engine("cpu", 1);
-  return run_together({settings, pairs, *trainer, *judge, threads, network, {}}, settings.config.seed, nullptr);
+  Runner runner(settings, pairs, *trainer, *judge, threads);
+  return runner.run(runner.chunks()[0], settings.config.seed, nullptr, network);
 }
 
 /// Hexagon and two triangles; rook's and Shrikhande's graph; a graph and itself in another order.
@@ -101,12 +102,13 @@ TEST(Together, AStopInTheMiddleKeepsTheEpochsThatWereTrained) {
   settings.config.training.epochs = 8;
   const TemporaryFolder folder;
   const auto engine = engine::make_engine("cpu", 1);
-  const TogetherTask task{settings, pairs, *engine, *engine, 1, folder / "cut", {}};
+  Runner runner(settings, pairs, *engine, *engine, 1);
+  const Chunk all = runner.chunks()[0];
   StoppingProgress progress;
-  EXPECT_THROW((void)run_together(task, settings.config.seed, &progress), Interrupted);
+  EXPECT_THROW((void)runner.run(all, settings.config.seed, &progress, folder / "cut"), Interrupted);
   set_interrupted(false);
   EXPECT_EQ(train::read_checkpoint(folder / "cut").state.epoch, 3u);
-  EXPECT_EQ(run_together(task, settings.config.seed, nullptr), trained(settings, pairs));
+  EXPECT_EQ(runner.run(all, settings.config.seed, nullptr, folder / "cut"), trained(settings, pairs));
 }
 
 TEST(Together, AccuracyCountsBothGraphsOfAPair) {

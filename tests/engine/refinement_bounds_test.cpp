@@ -8,8 +8,8 @@
 #include <functional>
 #include <set>
 
-#include "datasets/base_classes.hpp"
 #include "datasets/csl.hpp"
+#include "datasets/tseitin.hpp"
 #include "engine/cases.hpp"
 #include "nn/kinds.hpp"
 #include "wl/sample_graphs.hpp"
