@@ -6,7 +6,7 @@
 #include "capi/call.hpp"
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
-#include "engine/core/drawn_numbers.hpp"
+#include "engine/core/draw_tables.hpp"
 #include "engine/core/randomness.hpp"
 #include "graph/folding.hpp"
 #include "graph/named.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "engine/reference/interpreter.hpp"
-#include "engine/reference/scene.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine {

@@ -9,7 +9,7 @@
 
 #include "datasets/exp.hpp"
 #include "engine/choice.hpp"
-#include "engine/core/edge_features.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cpu/kernels.hpp"
 #include "engine/sets/set_data.hpp"
 #include "graph/encoding.hpp"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "datasets/folds.hpp"
-#include "engine/core/optimiser.hpp"
+#include "engine/core/job.hpp"
 #include "engine/core/targets.hpp"
 #include "nn/model.hpp"
 #include "train/features.hpp"

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "engine/cpu/aligned.hpp"
 #include "engine/cpu/kernels.hpp"
 #include "support/random.hpp"
 

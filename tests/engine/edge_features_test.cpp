@@ -1,13 +1,12 @@
 // Edge features in gcn and gin: gradients against finite differences, engines against each other, threads, and what can
 // be learned with them alone.
-#include "engine/core/edge_features.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "engine/cases.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/near.hpp"
 #include "engine/reference_cases.hpp"
 #include "support/error.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/drawn_numbers.hpp"
+#include "engine/core/draw_tables.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/golden.hpp"
 #include "wl/individualise.hpp"

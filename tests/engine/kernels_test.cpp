@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "engine/cpu/aligned.hpp"
 #include "nn/activation.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
@@ -19,7 +18,7 @@ std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit
 // A row-major matrix with padded rows, filled at random in its first `columns` columns.
 struct Padded {
   Padded(std::size_t rows, std::size_t columns, const Kernels& k, Stream* fill)
-      : stride(round_up(columns, std::max(kAlign, k.pad)) + kAlign), values(std::max<std::size_t>(1, rows) * stride) {
+      : stride(round_up(columns, std::max(kAlign, k.panel)) + kAlign), values(std::max<std::size_t>(1, rows) * stride) {
     for (std::size_t r = 0; r < rows && fill != nullptr; ++r) {
       for (std::size_t c = 0; c < columns; ++c) at(r, c) = static_cast<float>(2 * fill->uniform() - 1);
     }
@@ -99,7 +98,7 @@ TEST_P(EveryKernel, MultipliesRowsAndFinishesThem) {
               if (finish == Finish::derive) z *= nn::derivative(activation, double{outputs.at(r, c)});
               ASSERT_NEAR(out.at(r, c), z, 2e-5) << s.rows << ' ' << s.depth << ' ' << s.columns;
             }
-            for (std::size_t c = s.columns; c < round_up(s.columns, k.pad); ++c) ASSERT_EQ(out.at(r, c), 0) << c;
+            for (std::size_t c = s.columns; c < round_up(s.columns, k.panel); ++c) ASSERT_EQ(out.at(r, c), 0) << c;
           }
         }
       }
@@ -185,7 +184,7 @@ TEST_P(EveryKernel, FindsMaximaAndSumsOfColumns) {
     for (std::size_t r = 0; r < rows; ++r) values.at(r, 5) = 0.25f;  // a tie goes to the first row
     Padded out(1, 33, k, nullptr), sums(1, 33, k, nullptr);
     AlignedBuffer<std::uint32_t> row(out.stride);
-    const std::size_t padded = round_up(33, std::max(kAlign, k.pad));
+    const std::size_t padded = round_up(33, std::max(kAlign, k.panel));
     k.column_max(values.view(), rows, padded, out.values.data(), row.data());
     std::vector<float> weights(rows);
     for (float& w : weights) w = static_cast<float>(stream.uniform());
@@ -225,7 +224,7 @@ TEST_P(EveryKernel, ActivationsAreAccurateFromTinyToHuge) {
   for (const nn::Activation activation : {nn::Activation::elu, nn::Activation::tanh, nn::Activation::relu}) {
     Padded values(1, arguments.size(), k, nullptr);
     std::copy(arguments.begin(), arguments.end(), values.values.data());
-    k.activate(activation, nullptr, values.view(), 1, round_up(arguments.size(), k.pad));
+    k.activate(activation, nullptr, values.view(), 1, round_up(arguments.size(), k.panel));
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const double exact = nn::activate(activation, double{arguments[i]});
       const double allowed = 2.5e-7;  // four units in the last place
@@ -239,7 +238,7 @@ TEST_P(EveryKernel, LetsNotANumberThroughItsActivations) {
   for (const nn::Activation activation : {nn::Activation::elu, nn::Activation::tanh, nn::Activation::relu}) {
     Padded values(1, 16, k, nullptr);
     values.at(0, 3) = std::nanf("");
-    k.activate(activation, nullptr, values.view(), 1, round_up(16, k.pad));
+    k.activate(activation, nullptr, values.view(), 1, round_up(16, k.panel));
     EXPECT_TRUE(std::isnan(values.at(0, 3))) << nn::name(activation);
     EXPECT_EQ(values.at(0, 4), 0);
   }

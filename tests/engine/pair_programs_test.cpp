@@ -11,7 +11,6 @@
 #include "engine/cases.hpp"
 #include "engine/core/batch_model.hpp"
 #include "engine/cpu/cpu_engine.hpp"
-#include "engine/cpu/models.hpp"
 
 namespace tyche::engine::pair_programs {
 namespace {

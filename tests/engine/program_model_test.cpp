@@ -7,7 +7,6 @@
 
 #include "engine/core/batch_model.hpp"
 #include "engine/cpu/cpu_engine.hpp"
-#include "engine/cpu/models.hpp"
 #include "engine/cpu/plan.hpp"
 #include "engine/random_program.hpp"
 #include "nn/networks.hpp"

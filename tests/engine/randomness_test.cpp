@@ -31,16 +31,7 @@ std::vector<float> plain(const nn::ModelConfig& config, Key key, std::uint32_t g
 std::vector<float> by_kernel(const cpu::Kernels& kernels, const nn::ModelConfig& config, Key key, std::uint32_t graph,
                              std::size_t nodes) {
   std::vector<float> out(nodes * config.random_dims(), -99.0f);
-  cpu::FeatureRows rows;
-  rows.normal =
-      config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
-  rows.scale = feature_scale(config);
-  rows.key = key;
-  rows.graph = graph;
-  rows.last = nodes;
-  rows.columns = config.random_dims();
-  rows.out = {out.data(), config.random_dims()};
-  kernels.features(rows);
+  kernels.features(config, key, graph, nodes, out.data(), config.random_dims());
   return out;
 }
 

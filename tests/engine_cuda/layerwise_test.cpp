@@ -1,7 +1,7 @@
 // The layer-wise path on nodes, against PyTorch's answers and the CPU engines.
 #include <tuple>
 
-#include "engine/core/edge_features.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/core/trial_targets.hpp"
 #include "engine/reference_cases.hpp"
 #include "engine_cuda/layerwise_cases.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "engine/core/job_loss.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/core/schedule.hpp"
@@ -237,13 +236,9 @@ class BatchSession final : public Session {
       : job_(job), make_((validate(job_), prepare(job_))), threads_(threads) {}
 
   void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
-    for (const Trial& trial : trials) validate(job_, trial);
     job_.epochs = epochs;
-    for_trials(job_, trials.size(), threads_, [&](std::size_t i, Team& team) {
-      train_lane(
-          job_, trials.subspan(i, 1), i, observer,
-          [&] { return std::make_unique<TrialLane>(job_, make_(), trials[i], crew_of(team, threads_)); },
-          [&team] { return team.abandoned(); });
+    train_trials(job_, trials, observer, threads_, [&](std::size_t i, Team& team) {
+      return std::make_unique<TrialLane>(job_, make_(), trials[i], crew_of(team, threads_));
     });
   }
 

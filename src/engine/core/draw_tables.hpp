@@ -1,5 +1,15 @@
 #pragma once
-/// Marks and colours of a job's graphs, fast: where the tree of a graph's paths is small it is a table, and a draw is a
+/// What marks and colours are, drawn one graph at a time: the definition that tables and devices are held to.
+///
+///   std::vector<std::uint32_t> numbers(graph.num_nodes());
+///   draw_numbers(config, graph, key, g, numbers);        // one number per node: a mark (0: none), or a colour's rank
+///   nn::code_of(config.random, numbers[v], columns);
+///
+/// Choices are keyed by the pass and the graph's number in the data (wl::Choices). uniform_marks: of the nodes not yet
+/// marked, in the order that swapping the chosen one to the front leaves, choice i marks the next. class_marks: the
+/// same within every class of several nodes, class after class by rank, choices numbered through.
+///
+/// And of a job's graphs, fast: where the tree of a graph's paths is small it is a table, and a draw is a
 /// walk to one of its rows; where it is not, the path is drawn. Either way the numbers are those of draw_numbers().
 ///
 ///   const DrawTables tables(job, passes, threads);
@@ -7,18 +17,75 @@
 ///   const float* columns = tables.code(numbers[v]);                           // tables.columns() floats
 ///
 /// A GPU holds rows() and codes() and is told for every graph of a pass which row to read: place().
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "engine/core/drawn_numbers.hpp"
 #include "engine/core/job.hpp"
-#include "engine/core/path_pool.hpp"
 #include "wl/individualise.hpp"
 
 namespace tyche::engine {
+
+/// The members of every class of several nodes of the stable colouring, nodes ascending, classes by rank.
+using Classes = std::vector<std::vector<Node>>;
+[[nodiscard]] Classes classes_of(const Graph& graph);
+
+/// Requires a kind with drawn columns and out.size() == graph.num_nodes().
+void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, std::uint32_t number,
+                  std::span<std::uint32_t> out);
+
+/// The numbers of a path: ranks, or marks of the nodes it chose.
+void numbers_of(nn::Random random, const wl::Path& path, std::span<std::uint32_t> out);
+
+/// The two kinds that need no path. `classes`: of class_marks those of the graph, of uniform_marks one of all nodes.
+void draw_marks(const Classes& classes, std::uint32_t depth, Key key, std::uint32_t number,
+                std::span<std::uint32_t> out);
+
+/// Paths of a job's graphs, with what each graph's first refinement found kept from draw to draw: that costs several
+/// times what a path does. From any thread; a graph that another thread is drawing gets a refinement of its own.
+class PathPool {
+ public:
+  /// The graphs must outlive it. No more than `most` nodes and edges in all are kept, first come, first kept.
+  explicit PathPool(const Graphs& graphs, std::int64_t most = std::int64_t{1} << 22)
+      : graphs_(graphs), room_(most), slots_(std::make_unique<Slot[]>(graphs.size())) {}
+
+  [[nodiscard]] wl::Path draw(std::size_t graph, const wl::Choices& choices, std::uint32_t depth) {
+    Slot& slot = slots_[graph];
+    if (slot.busy.test_and_set(std::memory_order_acquire))
+      return wl::Individualiser(graphs_[graph]).draw(choices, depth);
+    const Release release{slot};
+    if (!slot.paths && !keep(slot, graph)) return wl::Individualiser(graphs_[graph]).draw(choices, depth);
+    return slot.paths->draw(choices, depth);
+  }
+
+ private:
+  struct Slot {
+    std::atomic_flag busy;
+    Graph graph;  ///< of the paths
+    std::unique_ptr<wl::Individualiser> paths;
+  };
+  struct Release {
+    Slot& slot;
+    ~Release() { slot.busy.clear(std::memory_order_release); }
+  };
+  bool keep(Slot& slot, std::size_t graph) {
+    const auto size = static_cast<std::int64_t>(graphs_.num_nodes(graph) + graphs_.num_edges(graph));
+    if (room_.fetch_sub(size) < size) {
+      room_.fetch_add(size);
+      return false;
+    }
+    slot.graph = graphs_[graph];
+    slot.paths = std::make_unique<wl::Individualiser>(slot.graph);
+    return true;
+  }
+
+  Graphs graphs_;
+  std::atomic<std::int64_t> room_;
+  std::unique_ptr<Slot[]> slots_;
+};
 
 /// What tables may take: leaves of one graph's tree, and 32-bit numbers of all rows together. No leaves: no tables.
 struct TableLimits {

@@ -1,14 +1,16 @@
 #pragma once
 /// A job, its trials, and what an engine is: all that backends know of each other. A job is what the trials of a group
 /// share; a trial is one model, one fold, one seed. engine/engine.hpp makes engines by name.
+#include <concepts>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "engine/core/feature_blocks.hpp"
-#include "engine/core/optimiser.hpp"
 #include "engine/core/targets.hpp"
 #include "graph/graphs.hpp"
 #include "graph/units.hpp"
@@ -17,6 +19,76 @@
 #include "support/peers.hpp"
 
 namespace tyche::engine {
+
+/// One row-major block of features for every graph of a job: blocks that somebody holds, or (of sets that need not fit
+/// into memory) a function that makes a graph's block whenever it is asked for.
+///
+///   const std::vector<std::vector<float>> held = {{1, 0}, {0, 1}};
+///   const FeatureBlocks blocks = held;                         // a view: what is held must outlive it
+///   std::vector<float> scratch;
+///   for (const float x : blocks.read(1, scratch)) …
+class FeatureBlocks {
+ public:
+  /// Fills in the block of a graph, from any thread.
+  using Make = std::function<void(std::uint32_t graph, std::vector<float>& out)>;
+
+  FeatureBlocks() = default;
+  template <class Blocks>
+  requires std::convertible_to<const Blocks&, std::span<const std::vector<float>>> FeatureBlocks(const Blocks& held)
+      : held_(held), size_(held_.size()), things_(size_) {}
+  /// Blocks of `size` graphs, of the right size, all numbers finite.
+  FeatureBlocks(Make make, std::size_t size)
+      : make_(std::make_shared<const Make>(std::move(make))), size_(size), things_(size) {}
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  /// Whether they are made, and so known to be right.
+  [[nodiscard]] bool made() const { return make_ != nullptr; }
+  [[nodiscard]] std::vector<float> operator[](std::size_t graph) const {
+    if (make_ == nullptr) return held_[of(graph)];
+    std::vector<float> out;
+    (*make_)(static_cast<std::uint32_t>(of(graph)), out);
+    return out;
+  }
+  /// The same, in `scratch` where it has to be made.
+  [[nodiscard]] std::span<const float> read(std::size_t graph, std::vector<float>& scratch) const {
+    if (make_ == nullptr) return held_[of(graph)];
+    (*make_)(static_cast<std::uint32_t>(of(graph)), scratch);
+    return scratch;
+  }
+  /// Under other numbers, as Graphs::numbered, and each once.
+  [[nodiscard]] FeatureBlocks numbered(std::vector<std::uint32_t> of) const {
+    FeatureBlocks out = *this;
+    for (std::uint32_t& number : of) number = static_cast<std::uint32_t>(this->of(number));
+    out.size_ = of.size();
+    out.of_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(of));
+    return out;
+  }
+  [[nodiscard]] FeatureBlocks things() const {
+    FeatureBlocks out = *this;
+    out.size_ = things_;
+    out.of_.reset();
+    return out;
+  }
+  [[nodiscard]] FeatureBlocks first(std::size_t count) const {
+    FeatureBlocks part = *this;
+    part.size_ = count;
+    return part;
+  }
+  [[nodiscard]] std::vector<std::vector<float>> all() const {
+    std::vector<std::vector<float>> out;
+    for (std::size_t g = 0; g < size_; ++g) out.push_back((*this)[g]);
+    return out;
+  }
+
+ private:
+  std::span<const std::vector<float>> held_;
+  std::shared_ptr<const Make> make_;
+  std::size_t size_ = 0, things_ = 0;
+  std::shared_ptr<const std::vector<std::uint32_t>> of_;  ///< none: number i is that of block i
+
+  [[nodiscard]] std::size_t of(std::size_t number) const { return of_ == nullptr ? number : (*of_)[number]; }
+};
 
 /// The data of a job: graphs with deterministic node features, and what they are to give. Targets and units are not
 /// owned, and must outlive the job, as must whatever the features are made of.
@@ -47,6 +119,44 @@ struct Data {
   [[nodiscard]] std::vector<std::uint32_t> graphs_of(std::span<const std::uint32_t> some) const {
     return units == nullptr ? std::vector<std::uint32_t>(some.begin(), some.end()) : units->graphs_of(some);
   }
+};
+
+// What turns gradients into steps, as a run chooses it: Adam's constants, and the rate of every epoch. Defaults are
+// PyTorch's Adam at a constant rate. core/adam.hpp takes the steps, core/schedule.hpp says the rates.
+struct Optimiser {
+  /// Of the gradient of a batch over all parameters: a longer one is shortened to it, as PyTorch's clip_grad_norm_
+  /// does. 0: no limit.
+  double clip_norm = 0;
+  /// AdamW: every step first takes rate × weight_decay of every parameter away. 0: none.
+  double weight_decay = 0;
+  double beta2 = 0.999;   ///< of the second moment
+  double epsilon = 1e-8;  ///< beside its root
+  /// So many parameters at the beginning of the flat vector stay as they are, and count in no norm (CPU engines).
+  std::uint64_t frozen = 0;
+};
+
+enum class ScheduleKind : std::uint8_t { constant, cosine, plateau };
+/// "constant", "cosine" or "plateau"; throws InputError on any other.
+[[nodiscard]] ScheduleKind parse_schedule(std::string_view name);
+[[nodiscard]] std::string_view name(ScheduleKind kind);
+
+/// How the rate goes, epoch by epoch.
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::constant;
+  std::uint32_t warm_up = 0;    ///< epochs in which the rate grows in equal steps to the whole
+  double plateau_factor = 0.1;  ///< of a plateau: what the rate is multiplied by
+  std::uint32_t patience = 10;  ///< … after more than so many epochs in a row that were no better
+};
+
+/// PyTorch's ReduceLROnPlateau: the rate so far, and what decides on the next. A loss is better where it is below the
+/// best by one part in 10,000.
+struct Plateau {
+  double rate = 0;  ///< 0: the trial's own, nothing was seen yet
+  double best = std::numeric_limits<double>::infinity();
+  std::uint32_t bad = 0;  ///< epochs since the best
+
+  void step(double loss, double factor = 0.1, std::uint32_t patience = 10);
+  friend bool operator==(const Plateau&, const Plateau&) = default;
 };
 
 class SetData;  // engine/sets/set_data.hpp

@@ -164,11 +164,16 @@ std::vector<std::size_t> train_lane(const Job& job, std::span<Trial> trials, std
   return loop.broken();
 }
 
-void for_trials(const Job& job, std::size_t count, unsigned threads,
-                const std::function<void(std::size_t, Team&)>& work) {
-  if (job.peers == nullptr) return TeamPool::run(count, threads, work);
-  for (std::size_t i = 0; i < count; ++i) {
-    TeamPool::run(1, threads, [&](std::size_t, Team& team) { work(i, team); });
+void train_trials(const Job& job, std::span<Trial> trials, Observer& observer, unsigned threads,
+                  const std::function<std::unique_ptr<Lane>(std::size_t, Team&)>& make) {
+  for (const Trial& trial : trials) validate(job, trial);
+  const auto train = [&](std::size_t i, Team& team) {
+    train_lane(
+        job, trials.subspan(i, 1), i, observer, [&] { return make(i, team); }, [&team] { return team.abandoned(); });
+  };
+  if (job.peers == nullptr) return TeamPool::run(trials.size(), threads, train);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    TeamPool::run(1, threads, [&](std::size_t, Team& team) { train(i, team); });
   }
 }
 

@@ -146,10 +146,10 @@ class Loop {
 std::vector<std::size_t> train_lane(const Job& job, std::span<Trial> trials, std::size_t first, Observer& observer,
                                     const MakeLane& make, const Abandoned& abandoned = {});
 
-/// Calls work(i, team) for every trial: side by side as far as threads go (TeamPool), or, where ranks share each of
-/// them, one after the other, so that all ranks are at the same one.
-void for_trials(const Job& job, std::size_t count, unsigned threads,
-                const std::function<void(std::size_t, Team&)>& work);
+/// Checks and trains every trial in a lane of its own: side by side as far as threads go (TeamPool), or, where ranks
+/// share each of them, one after the other, so that all ranks are at the same one.
+void train_trials(const Job& job, std::span<Trial> trials, Observer& observer, unsigned threads,
+                  const std::function<std::unique_ptr<Lane>(std::size_t, Team&)>& make);
 
 /// Trains every trial in a lane of its own, `lanes` of them side by side, each served by a thread of its own, on which
 /// `make` is called with the trial's position. Returns the broken ones.

@@ -1,5 +1,6 @@
 #include "engine/core/message_graph.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include "graph/io.hpp"
@@ -22,6 +23,14 @@ SparseRows transpose(const SparseRows& rows, std::size_t columns) {
       if (weighted) out.weights[to] = rows.value(row, e);
     }
   }
+  return out;
+}
+
+SparseRows picks(std::span<const std::uint32_t> columns) {
+  SparseRows out;
+  out.columns.assign(columns.begin(), columns.end());
+  out.offsets.resize(columns.size() + 1);
+  std::iota(out.offsets.begin(), out.offsets.end(), std::uint64_t{0});
   return out;
 }
 

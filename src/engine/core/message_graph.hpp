@@ -11,6 +11,7 @@
 ///
 ///   const MessageGraph messages = node_messages(graph, nn::Aggregation::mean);
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -43,6 +44,9 @@ struct MessageGraph {
 
 /// The transpose of a matrix of `columns` columns, entries of a row ascending.
 [[nodiscard]] SparseRows transpose(const SparseRows& rows, std::size_t columns);
+
+/// Row v reads row columns[v] alone.
+[[nodiscard]] SparseRows picks(std::span<const std::uint32_t> columns);
 
 /// Messages between neighbours, times the edges' weights where there are such (engine::Data). The mean divides by the
 /// number of neighbours; over none it is 0.

@@ -10,6 +10,10 @@ Key feature_key(std::uint64_t seed, std::uint32_t fold, std::uint32_t epoch, std
   return derive_key(seed, Purpose::random_features, fold, epoch, pass);
 }
 
+bool is_normal(const nn::ModelConfig& config) {
+  return config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
+}
+
 float feature_scale(const nn::ModelConfig& config) {
   switch (config.distribution) {
     case nn::Distribution::xavier_normal:
@@ -30,8 +34,7 @@ NormalPair box_muller(std::uint32_t radius_word, std::uint32_t angle_word) {
 
 void random_features(const nn::ModelConfig& config, Key key, std::uint32_t graph, std::size_t nodes, float* out,
                      std::size_t stride) {
-  const bool normal =
-      config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
+  const bool normal = is_normal(config);
   const float scale = feature_scale(config);
   const std::uint32_t columns = config.random_dims();
   for (std::size_t v = 0; v < nodes; ++v) {

@@ -22,6 +22,8 @@ inline constexpr std::uint32_t kTrainingPass = 0;
 /// The key of the random features of one forward pass. Epoch 1 is the first.
 [[nodiscard]] Key feature_key(std::uint64_t seed, std::uint32_t fold, std::uint32_t epoch, std::uint32_t pass);
 
+/// Whether the distribution is a normal one; else it is uniform.
+[[nodiscard]] bool is_normal(const nn::ModelConfig& config);
 /// What the distribution is multiplied with: 1, or sqrt(2/fan) (Xavier normal), sqrt(6/fan) (Xavier uniform).
 [[nodiscard]] float feature_scale(const nn::ModelConfig& config);
 

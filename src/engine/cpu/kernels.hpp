@@ -7,8 +7,14 @@
 ///
 /// Matrices of activations are row-major with a stride (in floats) that is a multiple of kAlign; their rows begin at
 /// 64-byte boundaries; columns from the matrix's width up to a multiple of the panel exist and hold zeros.
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +29,36 @@ namespace tyche::engine::cpu {
 /// Rows begin at multiples of so many floats.
 inline constexpr std::size_t kAlign = 16;
 
+/// Numbers that begin at a cache line, zeros unless said, in huge pages where the system gives them.
+template <class Number>
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(std::size_t count, bool zeros = true) : size_(count) {
+    if (count == 0) return;
+    constexpr std::size_t kHuge = std::size_t{2} << 20;
+    const std::size_t unit = count * sizeof(Number) >= kHuge ? kHuge : 64;
+    const std::size_t bytes = (count * sizeof(Number) + unit - 1) / unit * unit;
+    data_.reset(static_cast<Number*>(std::aligned_alloc(unit, bytes)));
+    if (!data_) throw std::bad_alloc();
+    if (unit == kHuge) ::madvise(data_.get(), bytes, MADV_HUGEPAGE);
+    if (zeros) std::memset(data_.get(), 0, bytes);
+  }
+
+  [[nodiscard]] Number* data() { return data_.get(); }
+  [[nodiscard]] const Number* data() const { return data_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(Number* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<Number, Free> data_;
+  std::size_t size_ = 0;
+};
+
+using AlignedFloats = AlignedBuffer<float>;
+
 /// A row-major matrix that belongs to someone else.
 struct View {
   float* data = nullptr;
@@ -30,6 +66,22 @@ struct View {
   [[nodiscard]] float* row(std::size_t r) const { return data + r * stride; }
   /// The rows from r on.
   [[nodiscard]] View from(std::size_t r) const { return {row(r), stride}; }
+};
+
+/// Memory for a matrix that keeps what it once was given.
+class Rows {
+ public:
+  /// At least rows × columns (padded by the model); what was there is lost.
+  View reserve(std::size_t rows, std::size_t stride) {
+    if (rows * stride > memory_.size()) {
+      memory_ = AlignedFloats();
+      memory_ = AlignedFloats(rows * stride + rows * stride / 8, false);
+    }
+    return {memory_.data(), stride};
+  }
+
+ private:
+  AlignedFloats memory_;
 };
 
 /// A (depth × columns) matrix, packed: cut into panels of `panel` columns each. Row k of panel p lies at
@@ -131,29 +183,16 @@ struct ChannelProduct {
   std::size_t out_x = 0, out_y = 0;
 };
 
-/// What random_features() of engine/randomness.hpp is asked, with the scale computed once.
-struct FeatureRows {
-  bool normal = true;
-  float scale = 1;
-  Key key;
-  std::uint32_t graph = 0;
-  std::size_t first = 0;  ///< nodes first … last-1
-  std::size_t last = 0;
-  std::size_t columns = 0;
-  View out{};  ///< row v goes to its row v - first
-};
-
 struct Kernels {
   std::string_view name;  ///< of the instruction set, as Highway spells it
   std::size_t lanes = 0;  ///< floats per vector
-  std::size_t panel = 0;  ///< columns per panel
-  std::size_t pad = 0;    ///< columns are padded to multiples of this
+  std::size_t panel = 0;  ///< columns per panel; columns are padded to multiples of this
 
-  // products.cpp
+  // products-inl.hpp
   void (*rows_product)(const RowsProduct&) = nullptr;
   void (*gradient_product)(const GradientProduct&) = nullptr;
 
-  // sparse.cpp
+  // sparse-inl.hpp
   void (*gather_rows)(const GatherRows&) = nullptr;
   void (*gather_edges)(const EdgeGather&) = nullptr;
   void (*scatter_edges)(const EdgeScatter&) = nullptr;
@@ -163,7 +202,7 @@ struct Kernels {
   void (*weighted_rows)(const float* const* rows, const float* weights, std::size_t count, std::size_t columns,
                         bool add, float* out) = nullptr;
 
-  // pointwise.cpp: over rows × columns
+  // pointwise-inl.hpp: over rows × columns
   void (*activate)(nn::Activation, const float* bias, View values, std::size_t rows,
                    std::size_t columns) = nullptr;  ///< bias may be null
   void (*derive)(nn::Activation, View outputs, View values, std::size_t rows, std::size_t columns) = nullptr;
@@ -181,7 +220,7 @@ struct Kernels {
   void (*transpose)(const float* from, std::size_t from_stride, std::size_t rows, std::size_t columns, float* to,
                     std::size_t to_stride) = nullptr;
 
-  // normalise.cpp: by column, over rows × columns
+  // normalise-inl.hpp: by column, over rows × columns
   /// The mean, and Σ (value - mean)². Requires rows > 0.
   void (*column_moments)(View values, std::size_t rows, std::size_t columns, float* mean, float* squares) = nullptr;
   /// out = times · value + plus
@@ -194,13 +233,15 @@ struct Kernels {
   void (*affine_gradient)(View gradient, View values, std::size_t rows, std::size_t columns, const float* times,
                           const float* slope, const float* plus, View out) = nullptr;
 
-  // features.cpp
-  void (*features)(const FeatureRows&) = nullptr;
+  // features-inl.hpp
+  /// random_features() of engine/core/randomness.hpp.
+  void (*features)(const nn::ModelConfig&, Key, std::uint32_t graph, std::size_t nodes, float* out,
+                   std::size_t stride) = nullptr;
 
-  // channels.cpp
+  // channels-inl.hpp
   void (*channel_product)(const ChannelProduct&) = nullptr;
 
-  // peak.cpp
+  // peak-inl.hpp
   /// Runs `rounds` rounds of independent fused multiply-adds and returns how many floating-point operations those were.
   double (*burn)(std::size_t rounds) = nullptr;
 };

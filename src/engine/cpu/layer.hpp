@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "engine/core/message_graph.hpp"
-#include "engine/cpu/aligned.hpp"
-#include "engine/cpu/packed_model.hpp"
+#include "engine/cpu/shared.hpp"
 
 namespace tyche::engine::cpu {
 
@@ -28,12 +27,6 @@ struct Piece {
   return pieces.empty() ? 0 : pieces.back().first + pieces.back().nodes();
 }
 
-/// Packed parameters and their derived copies.
-struct Parameters {
-  const float* packed = nullptr;
-  const float* derived = nullptr;
-};
-
 /// Where a gradient goes: stored, or added to what is there. Either way the slice's own sum is complete before it is
 /// added, so that adding slice after slice and summing stored slices up later give the same bits.
 struct GradientSink {
@@ -48,12 +41,6 @@ struct Winners {
   const float* gradient = nullptr;     ///< graphs × stride
   std::size_t stride = 0;
 };
-
-/// The gradient of a layer's weights over some rows, packed as these are: inᵀ · right[t] for each of its terms and,
-/// where edges have features, edgesᵀ · right[0]. `start`, `plus` and `out` (GradientProduct) begin where the weights
-/// do.
-void weight_gradient(const Kernels& kernels, const PackedLayer& layer, std::size_t rows, View in, const View* right,
-                     View edges, const float* start, const float* plus, float* out, bool ahead = false);
 
 class LayerRunner {
  public:

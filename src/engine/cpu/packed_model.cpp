@@ -9,7 +9,7 @@ namespace {
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 }  // namespace
 
-std::size_t PackedLayers::padded(std::size_t width) const { return round_up(width, std::max(kAlign, kernels_->pad)); }
+std::size_t PackedLayers::padded(std::size_t width) const { return round_up(width, std::max(kAlign, kernels_->panel)); }
 
 std::size_t PackedLayers::stride(std::size_t width) const {
   const std::size_t columns = padded(width);

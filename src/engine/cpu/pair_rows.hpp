@@ -12,7 +12,6 @@
 
 #include "engine/core/message_graph.hpp"
 #include "engine/cpu/kernels.hpp"
-#include "engine/cpu/layer.hpp"
 #include "nn/program.hpp"
 
 namespace tyche::engine::cpu {

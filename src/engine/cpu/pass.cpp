@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/job_loss.hpp"
-#include "engine/cpu/readout.hpp"
-
 namespace tyche::engine::cpu {
 
 namespace {
@@ -29,21 +26,6 @@ class Carver {
 };
 
 }  // namespace
-
-void random_rows(const Kernels& kernels, const nn::ModelConfig& config, const Inputs& inputs, std::uint32_t graph,
-                 std::size_t nodes, std::size_t before, float* out, std::size_t stride) {
-  if (!inputs.pinned.empty()) return random_columns(config, inputs, graph, nodes, before, out, stride);
-  FeatureRows rows;
-  rows.normal =
-      config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
-  rows.scale = feature_scale(config);
-  rows.key = inputs.key;
-  rows.graph = graph;
-  rows.last = nodes;
-  rows.columns = config.random_dims();
-  rows.out = {out, stride};
-  kernels.features(rows);
-}
 
 Pass::Pass(const Job& job, const PackedModel& model, const DrawTables& drawn)
     : job_(job), model_(model), kernels_(model.kernels()), drawn_(drawn), layers_(model) {}

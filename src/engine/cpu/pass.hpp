@@ -11,11 +11,8 @@
 #include <vector>
 
 #include "engine/core/draw_tables.hpp"
-#include "engine/core/inputs.hpp"
 #include "engine/core/outcome.hpp"
-#include "engine/cpu/aligned.hpp"
 #include "engine/cpu/layer.hpp"
-#include "engine/cpu/packed_model.hpp"
 
 namespace tyche::engine::cpu {
 
@@ -34,10 +31,6 @@ struct Slice {
   std::span<const Member> members;
   Inputs inputs;
 };
-
-/// random_columns() of engine/core/inputs.hpp, drawn by vectors: the same numbers to rounding.
-void random_rows(const Kernels& kernels, const nn::ModelConfig& config, const Inputs& inputs, std::uint32_t graph,
-                 std::size_t nodes, std::size_t before, float* out, std::size_t stride);
 
 class Pass {
  public:

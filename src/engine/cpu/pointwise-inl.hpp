@@ -1,19 +1,4 @@
-// Activations and their derivatives over whole matrices; included once per instruction set.
-#if defined(TYCHE_POINTWISE_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef TYCHE_POINTWISE_INL
-#undef TYCHE_POINTWISE_INL
-#else
-#define TYCHE_POINTWISE_INL
-#endif
-
-#include <hwy/highway.h>
-
-#include "engine/cpu/kernels.hpp"
-#include "engine/cpu/vector_math-inl.hpp"
-
-HWY_BEFORE_NAMESPACE();
-namespace tyche::engine::cpu {
-namespace HWY_NAMESPACE {
+// Loops over single values: activations on their own, sums and maxima of columns, Adam.
 
 template <class Function>
 HWY_INLINE void ForEachVector(std::size_t rows, std::size_t columns, const Function& function) {
@@ -22,8 +7,7 @@ HWY_INLINE void ForEachVector(std::size_t rows, std::size_t columns, const Funct
   }
 }
 
-HWY_INLINE void ActivateRows(nn::Activation activation, const float* bias, View values, std::size_t rows,
-                             std::size_t columns) {
+void Activate(nn::Activation activation, const float* bias, View values, std::size_t rows, std::size_t columns) {
   const Floats d;
   const auto apply = [&](auto&& function) HWY_ATTR {
     ForEachVector(rows, columns, [&](std::size_t r, std::size_t c) HWY_ATTR {
@@ -42,8 +26,7 @@ HWY_INLINE void ActivateRows(nn::Activation activation, const float* bias, View 
   }
 }
 
-HWY_INLINE void DeriveRows(nn::Activation activation, View outputs, View values, std::size_t rows,
-                           std::size_t columns) {
+void Derive(nn::Activation activation, View outputs, View values, std::size_t rows, std::size_t columns) {
   const Floats d;
   const auto apply = [&](auto&& function) HWY_ATTR {
     ForEachVector(rows, columns, [&](std::size_t r, std::size_t c) HWY_ATTR {
@@ -62,8 +45,117 @@ HWY_INLINE void DeriveRows(nn::Activation activation, View outputs, View values,
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace tyche::engine::cpu
-HWY_AFTER_NAMESPACE();
+template <std::size_t kVectors>
+HWY_INLINE void SumStripe(const float* values, std::size_t stride, std::size_t rows, const float* weights, bool add,
+                          float* out) {
+  const Floats d;
+  Float sum[kVectors];
+  TYCHE_UNROLL
+  for (std::size_t j = 0; j < kVectors; ++j) sum[j] = hn::Zero(d);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const Float weight = hn::Set(d, weights == nullptr ? 1.0f : weights[r]);
+    TYCHE_UNROLL
+    for (std::size_t j = 0; j < kVectors; ++j) {
+      sum[j] = hn::MulAdd(weight, hn::Load(d, values + r * stride + j * kLanes), sum[j]);
+    }
+  }
+  TYCHE_UNROLL
+  for (std::size_t j = 0; j < kVectors; ++j) {
+    hn::Store(add ? hn::Add(hn::Load(d, out + j * kLanes), sum[j]) : sum[j], d, out + j * kLanes);
+  }
+}
 
+void ColumnSums(View values, std::size_t rows, std::size_t columns, const float* weights, bool add, float* out) {
+  ForStripes(columns, [&](auto vectors, std::size_t c) HWY_ATTR {
+    SumStripe<vectors>(values.data + c, values.stride, rows, weights, add, out + c);
+  });
+}
+
+template <std::size_t kVectors>
+HWY_INLINE void MaxStripe(const float* values, std::size_t stride, std::size_t rows, float* out, std::uint32_t* row) {
+  const Floats d;
+  const Words dw;
+  Float best[kVectors];
+  Word where[kVectors];
+  TYCHE_UNROLL
+  for (std::size_t j = 0; j < kVectors; ++j) {
+    best[j] = hn::Load(d, values + j * kLanes);
+    where[j] = hn::Zero(dw);
+  }
+  for (std::size_t r = 1; r < rows; ++r) {
+    const Word here = hn::Set(dw, static_cast<std::uint32_t>(r));
+    TYCHE_UNROLL
+    for (std::size_t j = 0; j < kVectors; ++j) {
+      const Float value = hn::Load(d, values + r * stride + j * kLanes);
+      const auto larger = hn::Gt(value, best[j]);
+      best[j] = hn::IfThenElse(larger, value, best[j]);
+      where[j] = hn::IfThenElse(hn::RebindMask(dw, larger), here, where[j]);
+    }
+  }
+  TYCHE_UNROLL
+  for (std::size_t j = 0; j < kVectors; ++j) {
+    hn::Store(best[j], d, out + j * kLanes);
+    hn::Store(where[j], dw, row + j * kLanes);
+  }
+}
+
+void ColumnMax(View values, std::size_t rows, std::size_t columns, float* out, std::uint32_t* row) {
+  ForStripes(columns, [&](auto vectors, std::size_t c)
+                          HWY_ATTR { MaxStripe<vectors>(values.data + c, values.stride, rows, out + c, row + c); });
+}
+
+// No fused multiply-add: the same bits as the plain loop, on every instruction set.
+void Adam(const AdamStep& constants, float* p, float* m, float* v, const float* const* gradients, std::size_t count,
+          std::size_t first, std::size_t last) {
+  const Floats d;
+  const Float step_size = hn::Set(d, constants.step_size);
+  const Float correction = hn::Set(d, constants.correction2_sqrt);
+  const Float eps = hn::Set(d, constants.epsilon);
+  const Float keep = hn::Set(d, constants.keep);
+  const Float keep2 = hn::Set(d, constants.beta2);
+  const Float rest1 = hn::Set(d, AdamStep::kOneMinusBeta1);
+  const Float rest2 = hn::Set(d, constants.one_minus_beta2);
+  const Float clip = hn::Set(d, constants.gradient_scale);
+  for (std::size_t i = first; i < last; i += kLanes) {
+    Float g = hn::LoadU(d, gradients[0] + i);
+    for (std::size_t s = 1; s < count; ++s) g = hn::Add(g, hn::LoadU(d, gradients[s] + i));
+    g = hn::Mul(g, clip);
+    Float mean = hn::LoadU(d, m + i);
+    mean = hn::Add(mean, hn::Mul(hn::Sub(g, mean), rest1));
+    const Float square = hn::Add(hn::Mul(keep2, hn::LoadU(d, v + i)), hn::Mul(hn::Mul(rest2, g), g));
+    hn::StoreU(mean, d, m + i);
+    hn::StoreU(square, d, v + i);
+    const Float scale = hn::Add(hn::Div(hn::Sqrt(square), correction), eps);
+    hn::StoreU(hn::Sub(hn::Mul(hn::LoadU(d, p + i), keep), hn::Mul(step_size, hn::Div(mean, scale))), d, p + i);
+  }
+}
+
+// In blocks of 4 × 4, the largest that every vector length can turn in registers.
+void Transpose(const float* from, std::size_t from_stride, std::size_t rows, std::size_t columns, float* to,
+               std::size_t to_stride) {
+  std::size_t r = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Full128<float> d;
+  for (; r + 4 <= rows; r += 4) {
+    std::size_t c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      const float* at = from + r * from_stride + c;
+      const auto r0 = hn::LoadU(d, at), r1 = hn::LoadU(d, at + from_stride);
+      const auto r2 = hn::LoadU(d, at + 2 * from_stride), r3 = hn::LoadU(d, at + 3 * from_stride);
+      const auto low01 = hn::InterleaveLower(d, r0, r1), high01 = hn::InterleaveUpper(d, r0, r1);
+      const auto low23 = hn::InterleaveLower(d, r2, r3), high23 = hn::InterleaveUpper(d, r2, r3);
+      float* out = to + c * to_stride + r;
+      hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, out);
+      hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, out + to_stride);
+      hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, out + 2 * to_stride);
+      hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, out + 3 * to_stride);
+    }
+    for (; c < columns; ++c) {
+      for (std::size_t i = 0; i < 4; ++i) to[c * to_stride + r + i] = from[(r + i) * from_stride + c];
+    }
+  }
 #endif
+  for (; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+  }
+}

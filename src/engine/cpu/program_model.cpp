@@ -4,9 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "engine/cpu/models.hpp"
+#include "engine/cpu/cpu_engine.hpp"
 #include "engine/cpu/slice_run.hpp"
-#include "engine/cpu/slices.hpp"
 
 namespace tyche::engine::cpu {
 

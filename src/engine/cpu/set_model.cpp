@@ -1,16 +1,336 @@
 #include <algorithm>
+#include <limits>
 
-#include "engine/core/head.hpp"
-#include "engine/cpu/models.hpp"
-#include "engine/cpu/readout.hpp"
-#include "engine/cpu/set_layer.hpp"
-#include "engine/cpu/trainer.hpp"
+#include "engine/cpu/cpu_engine.hpp"
+#include "engine/cpu/shared.hpp"
 #include "engine/sets/plan.hpp"
 #include "nn/activation.hpp"
 
 namespace tyche::engine::cpu {
 
 namespace {
+
+constexpr std::size_t kForwardChunk = 48;
+constexpr std::size_t kBackwardChunk = 96;
+constexpr std::size_t kTask = 1024;  // rows a task
+constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
+
+// Chunk buffers of a thread: three matrices.
+View chunk_buffer(std::size_t which, std::size_t stride) {
+  thread_local Rows buffers[3];
+  return buffers[which].reserve(kBackwardChunk, stride);
+}
+
+std::size_t tasks(std::size_t rows) { return (rows + kTask - 1) / kTask; }
+
+// Calls body(first, last) on the chunks of a task.
+template <class Body>
+void for_chunks(std::size_t rows, std::size_t task, std::size_t chunk, const Body& body) {
+  const std::size_t end = std::min(rows, (task + 1) * kTask);
+  for (std::size_t first = task * kTask; first < end; first += chunk) body(first, std::min(end, first + chunk));
+}
+
+void copy_rows(const std::uint32_t* rows, std::size_t count, View from, std::size_t columns, View to) {
+  for (std::size_t i = 0; i < count; ++i) std::copy_n(from.row(rows[i]), columns, to.row(i));
+}
+
+/// The rows of a matrix that are there: all, or a list, one behind the other.
+struct Active {
+  bool all = true;
+  std::size_t count = 0;            ///< rows that are there
+  std::vector<std::uint32_t> rows;  ///< ascending; not used where all
+};
+
+/// A message graph's transpose, restricted to the output rows that have a gradient: rows are active input rows, columns
+/// active output rows.
+struct Backwards {
+  SparseRows scatter;
+  SparseRows root_scatter;  ///< no rows where every row is its own root
+};
+
+// Everything of a full transpose.
+Backwards transposed(const MessageGraph& messages) {
+  Backwards out;
+  out.scatter = transpose(messages.gather, messages.rows_in);
+  if (!messages.roots.empty()) out.root_scatter = transpose(picks(messages.roots), messages.rows_in);
+  return out;
+}
+
+// Forward and backward of one GraphConv whose input and output rows differ, as on quotients of set graphs; many rows,
+// spread over threads in tasks of fixed size, so that results do not depend on their number.
+//
+// Forward, rows are multiplied before messages are passed where that is less work: z = P_root[root] + A P_nbr with
+// P = h [W_root | W_nbr] has a product per row in, z = h[root] W_root + (A h) W_nbr one per row out, and early rounds
+// have few classes.
+//
+// Backward, everything happens on input rows: with T = Rᵀ dz (R picks the roots) and S = Aᵀ dz it is dW_root = hᵀ T,
+// dW_nbr = hᵀ S, db = Σ T and dh = T W_rootᵀ + S W_nbrᵀ. Max readout leaves few rows of the last layers with a
+// gradient: only rows that have one are worked on, and their number grows layer by layer until most have.
+class SetLayer {
+ public:
+  SetLayer(const PackedModel& model, const PackedLayer& layer) : model_(model), layer_(layer) {}
+
+  void forward(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew);
+
+  /// From the gradient `d_out` of the active outputs before their activation. `full` must be transposed(messages) where
+  /// `active` is all. Adds the layer's gradient to `gradient` (packed); where the layer wants input gradients, sets
+  /// d_in, for input rows that become `active_in`: multiplied with the activation's derivative at the input, or, where
+  /// `raw`, not.
+  void backward(const Parameters& parameters, const MessageGraph& messages, const Backwards* full, View in,
+                const Active& active, View d_out, Active& active_in, View d_in, bool raw, const Crew& crew,
+                float* gradient);
+
+ private:
+  void multiply_first(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew);
+  void gather_first(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew);
+  const Backwards& restrict_to(const MessageGraph& messages, const Active& active, Active& active_in);
+
+  const PackedModel& model_;
+  const PackedLayer& layer_;
+  Rows projected_[2];
+  Backwards restricted_;
+  std::vector<std::uint32_t> place_;  ///< input row -> its place among the active ones
+  Rows partial_;
+};
+
+void SetLayer::forward(const Parameters& parameters, const MessageGraph& messages, View in, View out,
+                       const Crew& crew) {
+  if (3 * messages.rows_in < 2 * messages.rows_out) {
+    multiply_first(parameters, messages, in, out, crew);
+  } else {
+    gather_first(parameters, messages, in, out, crew);
+  }
+}
+
+void SetLayer::gather_first(const Parameters& parameters, const MessageGraph& messages, View in, View out,
+                            const Crew& crew) {
+  const Kernels& kernels = model_.kernels();
+  const std::size_t columns = model_.padded(layer_.in);
+  crew(tasks(messages.rows_out), [&](std::size_t task) {
+    const FlushDenormals flush;
+    const View gathered = chunk_buffer(0, columns), rooted = chunk_buffer(1, columns);
+    for_chunks(messages.rows_out, task, kForwardChunk, [&](std::size_t first, std::size_t last) {
+      kernels.gather_rows({&messages.gather, first, last, in, columns, gathered});
+      View roots = in.from(first);
+      if (!messages.roots.empty()) {
+        copy_rows(messages.roots.data() + first, last - first, in, columns, rooted);
+        roots = rooted;
+      }
+      kernels.rows_product({.rows = last - first,
+                            .depth = layer_.in,
+                            .terms = 2,
+                            .left = {roots, gathered},
+                            .right = layer_.forward.in(parameters.packed),
+                            .out = out.from(first),
+                            .finish = Finish::activate,
+                            .activation = model_.config().activation,
+                            .bias = parameters.packed + layer_.bias});
+    });
+  });
+}
+
+void SetLayer::multiply_first(const Parameters& parameters, const MessageGraph& messages, View in, View out,
+                              const Crew& crew) {
+  const Kernels& kernels = model_.kernels();
+  const std::size_t columns = model_.padded(layer_.out);
+  const View projected[2] = {projected_[0].reserve(messages.rows_in, columns),
+                             projected_[1].reserve(messages.rows_in, columns)};
+  crew(2 * tasks(messages.rows_in), [&](std::size_t task) {
+    const FlushDenormals flush;
+    for_chunks(messages.rows_in, task / 2, kForwardChunk, [&](std::size_t first, std::size_t last) {
+      Panels weights = layer_.forward.in(parameters.packed);
+      weights.data += task % 2 * layer_.in * layer_.forward.row_stride;
+      kernels.rows_product({.rows = last - first,
+                            .depth = layer_.in,
+                            .left = {in.from(first)},
+                            .right = weights,
+                            .out = projected[task % 2].from(first)});
+    });
+  });
+  crew(tasks(messages.rows_out), [&](std::size_t task) {
+    const FlushDenormals flush;
+    for_chunks(messages.rows_out, task, kForwardChunk, [&](std::size_t first, std::size_t last) {
+      const View to = out.from(first);
+      kernels.gather_rows({&messages.gather, first, last, projected[1], columns, to});
+      for (std::size_t v = first; v < last; ++v) {
+        const std::size_t root = messages.roots.empty() ? v : messages.roots[v];
+        kernels.add_scaled(1, projected[0].row(root), out.row(v), columns);
+      }
+      kernels.activate(model_.config().activation, parameters.packed + layer_.bias, to, last - first, columns);
+    });
+  });
+}
+
+const Backwards& SetLayer::restrict_to(const MessageGraph& messages, const Active& active, Active& active_in) {
+  // 1. Which input rows the active outputs read.
+  place_.assign(messages.rows_in, kAbsent);
+  active_in.rows.clear();
+  const auto reach = [&](std::uint32_t row) {
+    if (place_[row] != kAbsent) return;
+    place_[row] = 0;
+    active_in.rows.push_back(row);
+  };
+  for (const std::uint32_t v : active.rows) {
+    reach(messages.roots.empty() ? v : messages.roots[v]);
+    for (std::uint64_t e = messages.gather.offsets[v]; e < messages.gather.offsets[v + 1]; ++e) {
+      reach(messages.gather.columns[e]);
+    }
+  }
+  std::sort(active_in.rows.begin(), active_in.rows.end());
+  active_in.all = false;
+  active_in.count = active_in.rows.size();
+  for (std::size_t i = 0; i < active_in.count; ++i) place_[active_in.rows[i]] = static_cast<std::uint32_t>(i);
+
+  // 2. The transposes between the two, as counting sorts.
+  SparseRows &scatter = restricted_.scatter, &roots = restricted_.root_scatter;
+  scatter.offsets.assign(active_in.count + 1, 0);
+  roots.offsets.assign(active_in.count + 1, 0);
+  for (const std::uint32_t v : active.rows) {
+    ++roots.offsets[place_[messages.roots.empty() ? v : messages.roots[v]] + 1];
+    for (std::uint64_t e = messages.gather.offsets[v]; e < messages.gather.offsets[v + 1]; ++e) {
+      ++scatter.offsets[place_[messages.gather.columns[e]] + 1];
+    }
+  }
+  for (std::size_t i = 0; i < active_in.count; ++i) {
+    scatter.offsets[i + 1] += scatter.offsets[i];
+    roots.offsets[i + 1] += roots.offsets[i];
+  }
+  scatter.columns.resize(scatter.offsets.back());
+  scatter.weights.resize(scatter.offsets.back());
+  roots.columns.resize(roots.offsets.back());
+  std::vector<std::uint64_t> next(scatter.offsets.begin(), scatter.offsets.end() - 1);
+  std::vector<std::uint64_t> next_root(roots.offsets.begin(), roots.offsets.end() - 1);
+  for (std::size_t i = 0; i < active.count; ++i) {
+    const std::uint32_t v = active.rows[i];
+    roots.columns[next_root[place_[messages.roots.empty() ? v : messages.roots[v]]]++] = static_cast<std::uint32_t>(i);
+    for (std::uint64_t e = messages.gather.offsets[v]; e < messages.gather.offsets[v + 1]; ++e) {
+      const std::uint64_t to = next[place_[messages.gather.columns[e]]]++;
+      scatter.columns[to] = static_cast<std::uint32_t>(i);
+      scatter.weights[to] = messages.gather.value(v, e);
+    }
+  }
+  return restricted_;
+}
+
+void SetLayer::backward(const Parameters& parameters, const MessageGraph& messages, const Backwards* full, View in,
+                        const Active& active, View d_out, Active& active_in, View d_in, bool raw, const Crew& crew,
+                        float* gradient) {
+  const Kernels& kernels = model_.kernels();
+  const std::size_t columns = model_.padded(layer_.out), in_columns = model_.padded(layer_.in);
+  if (active.all) active_in = {true, messages.rows_in, {}};
+  const Backwards& back = active.all ? *full : restrict_to(messages, active, active_in);
+
+  // Every task sums its part of the gradient on its own; the sums are added up in order.
+  const std::size_t size = layer_.end - layer_.begin, count = tasks(active_in.count);
+  const View partial = partial_.reserve(count, size);
+  crew(count, [&](std::size_t task) {
+    const FlushDenormals flush;
+    const View gathered = chunk_buffer(0, columns), rooted = chunk_buffer(1, columns);
+    const View inputs = chunk_buffer(2, in_columns);
+    float* sums = partial.row(task);
+    for_chunks(active_in.count, task, kBackwardChunk, [&](std::size_t first, std::size_t last) {
+      const bool begins = first == task * kTask;
+      kernels.gather_rows({&back.scatter, first, last, d_out, columns, gathered});
+      View roots = d_out.from(first);
+      if (back.root_scatter.rows() > 0) {
+        kernels.gather_rows({&back.root_scatter, first, last, d_out, columns, rooted});
+        roots = rooted;
+      }
+      View h = in.from(first);
+      if (!active_in.all) {
+        copy_rows(active_in.rows.data() + first, last - first, in, in_columns, inputs);
+        h = inputs;
+      }
+      kernels.column_sums(roots, last - first, columns, nullptr, !begins, sums + (layer_.bias - layer_.begin));
+      const View right[2] = {roots, gathered};
+      float* const weights = sums + (layer_.forward.offset - layer_.begin);
+      weight_gradient(kernels, layer_, last - first, h, right, {}, begins ? nullptr : weights, nullptr, weights);
+      if (layer_.needed == 0) return;
+      kernels.rows_product({.rows = last - first,
+                            .depth = layer_.out,
+                            .terms = 2,
+                            .left = {roots, gathered},
+                            .right = layer_.backward.in(parameters.derived),
+                            .out = d_in.from(first),
+                            .finish = raw ? Finish::store : Finish::derive,
+                            .activation = model_.config().activation,
+                            .outputs = h});
+    });
+  });
+  for (std::size_t task = 0; task < count; ++task)
+    kernels.add_scaled(1, partial.row(task), gradient + layer_.begin, size);
+}
+
+// The MLP behind a readout, in plain loops: fc1 (ELU, dropout) -> fc2 (ELU) -> fc3. It sees one row per graph, so it
+// is never worth a kernel beside thousands of rows of sets.
+class Head {
+ public:
+  using Row = std::vector<float>;
+  struct Pass {
+    Row pooled, hidden1, dropped, hidden2, logits;
+    Row factors;  ///< of dropout, or none
+  };
+
+  explicit Head(const nn::Layout& layout) {
+    for (const std::string name : {"head.fc1", "head.fc2", "head.fc3"}) {
+      const nn::Tensor& weight = layout.at(name + ".weight");
+      layers_.push_back({weight.shape[1], weight.shape[0], weight.offset, layout.at(name + ".bias").offset});
+    }
+  }
+
+  /// pass.pooled and pass.factors must be set.
+  void forward(std::span<const float> parameters, Pass& pass) const {
+    pass.hidden1 = activated(layers_[0].forward(parameters, pass.pooled));
+    pass.dropped = pass.hidden1;
+    for (std::size_t i = 0; i < pass.factors.size(); ++i) pass.dropped[i] *= pass.factors[i];
+    pass.hidden2 = activated(layers_[1].forward(parameters, pass.dropped));
+    pass.logits = layers_[2].forward(parameters, pass.hidden2);
+  }
+
+  /// Adds to `gradient` and returns the gradient of pass.pooled.
+  Row backward(std::span<const float> parameters, const Pass& pass, const Row& d_logits,
+               std::span<float> gradient) const {
+    Row d = layers_[2].backward(parameters, pass.hidden2, d_logits, gradient);
+    for (std::size_t i = 0; i < d.size(); ++i) d[i] *= nn::derivative(nn::Activation::elu, pass.hidden2[i]);
+    d = layers_[1].backward(parameters, pass.dropped, d, gradient);
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      d[i] *= (pass.factors.empty() ? 1.0f : pass.factors[i]) * nn::derivative(nn::Activation::elu, pass.hidden1[i]);
+    }
+    return layers_[0].backward(parameters, pass.pooled, d, gradient);
+  }
+
+ private:
+  /// Offsets into the flat parameter vector, with the sizes.
+  struct Layer {
+    std::size_t in, out, weight, bias;
+
+    [[nodiscard]] Row forward(std::span<const float> parameters, const Row& x) const {
+      Row z(out);
+      for (std::size_t j = 0; j < out; ++j) {
+        z[j] = parameters[bias + j];
+        for (std::size_t k = 0; k < in; ++k) z[j] += parameters[weight + j * in + k] * x[k];
+      }
+      return z;
+    }
+    Row backward(std::span<const float> parameters, const Row& x, const Row& d_z, std::span<float> gradient) const {
+      Row d_x(in, 0.0f);
+      for (std::size_t j = 0; j < out; ++j) {
+        gradient[bias + j] += d_z[j];
+        for (std::size_t k = 0; k < in; ++k) {
+          gradient[weight + j * in + k] += d_z[j] * x[k];
+          d_x[k] += d_z[j] * parameters[weight + j * in + k];
+        }
+      }
+      return d_x;
+    }
+  };
+  static Row activated(Row z) {
+    for (float& value : z) value = nn::activate(nn::Activation::elu, value);
+    return z;
+  }
+
+  std::vector<Layer> layers_;
+};
 
 // From this share of active rows on, a layer's backward pass is done on all of them.
 constexpr std::size_t kMostActive = 2;  // one in two

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/cpu/readout.hpp"
-#include "engine/cpu/trainer.hpp"
 #include "support/parallel.hpp"
 
 namespace tyche::engine::cpu {

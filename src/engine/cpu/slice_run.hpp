@@ -14,11 +14,10 @@
 #include <vector>
 
 #include "engine/core/draw_tables.hpp"
-#include "engine/core/edge_features.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/cpu/pair_rows.hpp"
 #include "engine/cpu/plan.hpp"
-#include "engine/cpu/set_layer.hpp"
+#include "engine/cpu/shared.hpp"
 
 namespace tyche::engine::cpu {
 

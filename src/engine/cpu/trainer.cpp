@@ -1,27 +1,113 @@
-#include "engine/cpu/trainer.hpp"
-
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
-
+// gcn on the fast kernels: epochs of batches, Adam, evaluation; a trial alone or with a team of threads.
 #include <algorithm>
 #include <mutex>
 #include <numeric>
-#include <span>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/edge_features.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
-#include "engine/core/randomness.hpp"
 #include "engine/core/schedule.hpp"
 #include "engine/core/trial_targets.hpp"
-#include "engine/cpu/slices.hpp"
+#include "engine/cpu/cpu_engine.hpp"
+#include "engine/cpu/pass.hpp"
 #include "support/parallel.hpp"
 #include "support/stopwatch.hpp"
 
 namespace tyche::engine::cpu {
 
 namespace {
+
+/// A job made ready: packed model, message graphs (kept where they are small, else made slice by slice), and a Pass for
+/// every thread that comes to need one.
+class PreparedJob {
+ public:
+  /// `passes`: how often each graph will be drawn, about; see DrawTables.
+  PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads);
+
+  [[nodiscard]] const Job& job() const { return job_; }
+  [[nodiscard]] const PackedModel& model() const { return model_; }
+  [[nodiscard]] std::vector<Member> members(std::span<const std::uint32_t> graphs) const;
+  /// The Pass of a thread; only that thread may ask.
+  [[nodiscard]] Pass& pass(std::size_t worker);
+  /// Members as a Pass wants them; only that thread may ask, and they last until it asks again.
+  [[nodiscard]] std::span<const Member> ready(std::span<const Member> members, std::size_t worker);
+
+ private:
+  /// What a graph brings.
+  struct Plot {
+    MessageGraph messages;
+    std::vector<float> edges;  ///< edge_sums(), where edges have features
+  };
+  [[nodiscard]] Plot plot(std::uint32_t graph) const;
+  struct Worker {
+    std::unique_ptr<Pass> pass;
+    std::vector<Member> members;
+    std::vector<Plot> plots;
+  };
+
+  const Job& job_;
+  PackedModel model_;
+  std::vector<Plot> kept_;
+  DrawTables drawn_;
+  std::vector<Worker> workers_;
+};
+
+PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads)
+    : job_(job), model_(job.model, kernels), drawn_(job, passes, threads), workers_(threads) {
+  constexpr double kMostBytes = 128e6, kEntry = 32;  // an entry each way
+  const GraphsSummary all = job.data.graphs.summary();
+  if (static_cast<double>(all.nodes + 2 * all.edges) * kEntry > kMostBytes && job.data.graphs.size() > 1) return;
+  kept_.resize(job.data.graphs.size());
+  parallel_for(kept_.size(), threads, [&](std::size_t g) { kept_[g] = plot(static_cast<std::uint32_t>(g)); });
+}
+
+PreparedJob::Plot PreparedJob::plot(std::uint32_t graph) const {
+  return {node_messages(job_.data.graphs[graph], job_.model.aggregation),
+          job_.model.edge_features == 0 ? std::vector<float>() : edge_sums(job_, graph)};
+}
+
+std::span<const Member> PreparedJob::ready(std::span<const Member> members, std::size_t worker) {
+  Worker& own = workers_[worker];
+  own.members.assign(members.begin(), members.end());
+  own.plots.resize(std::max(own.plots.size(), kept_.empty() ? members.size() : 0));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (kept_.empty()) own.plots[i] = plot(members[i].graph);
+    const Plot& from = kept_.empty() ? own.plots[i] : kept_[members[i].graph];
+    own.members[i].messages = &from.messages;
+    own.members[i].edges = from.edges.data();
+  }
+  return own.members;
+}
+
+std::vector<Member> PreparedJob::members(std::span<const std::uint32_t> graphs) const {
+  std::vector<Member> out;
+  out.reserve(graphs.size());
+  std::size_t before = 0;
+  for (const std::uint32_t graph : graphs) {
+    const std::size_t nodes = job_.data.graphs.num_nodes(graph);
+    out.push_back({.graph = graph, .nodes = nodes, .before = before, .position = out.size()});
+    before += nodes;
+  }
+  return out;
+}
+
+Pass& PreparedJob::pass(std::size_t worker) {
+  std::unique_ptr<Pass>& own = workers_[worker].pass;
+  if (!own) own = std::make_unique<Pass>(job_, model_, drawn_);
+  return *own;
+}
+
+// The graphs of a batch in slices.
+std::vector<std::vector<Member>> slices_of(std::span<const Member> members) {
+  std::vector<std::size_t> rows;
+  for (const Member& member : members) rows.push_back(member.nodes);
+  std::vector<std::vector<Member>> out;
+  for (const std::vector<std::size_t>& slice : cut(rows)) {
+    std::vector<Member>& own = out.emplace_back();
+    for (const std::size_t i : slice) own.push_back(members[i]);
+  }
+  return out;
+}
 
 class TrialLane final : public PlainLane {
  public:
@@ -83,10 +169,9 @@ class TrialLane final : public PlainLane {
 
   // A step of Adam: the slices of its batches.
   struct Step {
-    std::vector<Slices> batches;
-    std::vector<std::span<const Member>> slices;  ///< of the batches
-    Share own;                                    ///< the slices of this rank
-    double divisor = 1;                           ///< of the sum of losses
+    std::vector<std::vector<Member>> slices;  ///< of the batches
+    Share own;                                ///< the slices of this rank
+    double divisor = 1;                       ///< of the sum of losses
     std::size_t first_tally = 0;
   };
 
@@ -103,8 +188,7 @@ class TrialLane final : public PlainLane {
       step.first_tally = tallies;
       for (std::size_t b = 0; b < graphs.size(); b += job.batch) {
         const auto batch = graphs.subspan(b, std::min<std::size_t>(job.batch, graphs.size() - b));
-        const Slices& cut = step.batches.emplace_back(prepared_.members(batch));
-        for (std::size_t s = 0; s < cut.size(); ++s) step.slices.push_back(cut[s]);
+        std::ranges::move(slices_of(prepared_.members(batch)), std::back_inserter(step.slices));
       }
       tallies += step.slices.size();
       step.own = peers_ == nullptr ? Share{0, step.slices.size()} : peers_->share(step.slices.size());
@@ -237,7 +321,7 @@ class TrialLane final : public PlainLane {
     for (std::size_t first = 0; first < trial_.test.size(); first += kTested) {
       const Using here(ahead.at(first));
       const auto some = std::span(trial_.test).subspan(first, std::min(kTested, trial_.test.size() - first));
-      const Slices slices(prepared_.members(some));
+      const std::vector<std::vector<Member>> slices = slices_of(prepared_.members(some));
       const Share own = peers_ == nullptr ? Share{0, slices.size()} : peers_->share(slices.size());
       Failure failure;
       team_.run(own.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
@@ -259,7 +343,7 @@ class TrialLane final : public PlainLane {
     return std::span(test_logits_).subspan((draw * trial_.test.size() + first + member.position) * classes, classes);
   }
 
-  void exchange_logits(const Slices& slices, std::size_t first) {
+  void exchange_logits(const std::vector<std::vector<Member>>& slices, std::size_t first) {
     std::vector<Peers::Piece> pieces;
     for (std::size_t s = 0; s < slices.size(); ++s) {
       for (const Member& member : slices[s]) {
@@ -305,70 +389,96 @@ class TrialLane final : public PlainLane {
   std::vector<float> test_logits_;
 };
 
+// Parameters packed for forward and backward passes that change nothing.
+class FixedParameters {
+ public:
+  FixedParameters(const PackedModel& model, std::span<const float> flat)
+      : packed_(model.packed_size()), derived_(model.derived_size()) {
+    model.pack(flat, packed_.data());
+    for (const PackedLayer& layer : model.layers()) model.make_copies(layer, packed_.data(), derived_.data());
+  }
+  [[nodiscard]] Parameters view() const { return {packed_.data(), derived_.data()}; }
+
+ private:
+  AlignedFloats packed_;
+  AlignedFloats derived_;
+};
+
+void copy_logits(const Pass& pass, std::span<const Member> members, std::size_t classes, Logits& to) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto logits = pass.logits(i);
+    std::copy(logits.begin(), logits.end(),
+              to.values.begin() + static_cast<std::ptrdiff_t>(members[i].position * classes));
+  }
+}
+
+// gcn, whose epochs have a loop of their own.
+class GcnSession final : public Session {
+ public:
+  GcnSession(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads)
+      : job_(job), threads_(threads), prepared_((validate(job_), job_), kernels, passes, threads) {}
+
+  void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
+    job_.epochs = epochs;
+    train_trials(job_, trials, observer, threads_,
+                 [&](std::size_t i, Team& team) { return std::make_unique<TrialLane>(prepared_, trials[i], team); });
+  }
+
+  [[nodiscard]] Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which,
+                               const Draw& draw) override {
+    validate(job_, parameters, which, draw);
+    const FixedParameters fixed(prepared_.model(), parameters);
+    const std::vector<Member> members = prepared_.members(which);
+    Logits logits;
+    logits.values.resize(which.size() * job_.model.classes);
+    constexpr std::size_t kWindow = 1 << 12;  // of graphs at a time, whose slices stay small
+    for (std::size_t first = 0; first < members.size(); first += kWindow) {
+      const auto some = std::span(members).subspan(first, std::min(kWindow, members.size() - first));
+      const std::vector<std::vector<Member>> slices = slices_of(some);
+      const std::size_t workers = std::min<std::size_t>(threads_, slices.size());
+      parallel_for(workers, threads_, [&](std::size_t worker) {
+        const FlushDenormals flush;
+        for (std::size_t s = worker; s < slices.size(); s += workers) {
+          prepared_.pass(worker).forward({prepared_.ready(slices[s], worker), inputs_of(draw)}, fixed.view());
+          copy_logits(prepared_.pass(worker), slices[s], job_.model.classes, logits);
+        }
+      });
+    }
+    return logits;
+  }
+
+  double gradient(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw,
+                  std::vector<float>& gradient_out, Logits& logits_out) override {
+    validate(job_, parameters, which, draw);
+    const FixedParameters fixed(prepared_.model(), parameters);
+    const std::vector<std::vector<Member>> slices = slices_of(prepared_.members(which));
+    const FlushDenormals flush;
+    AlignedFloats sum(prepared_.model().packed_size());
+    const double divisor = mean_divisor(job_.data.targets, which);
+    Tally tally;
+    logits_out.values.assign(which.size() * job_.model.classes, 0.0f);
+    Pass& pass = prepared_.pass(0);
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      pass.forward({prepared_.ready(slices[s], 0), inputs_of(draw)}, fixed.view());
+      copy_logits(pass, slices[s], job_.model.classes, logits_out);
+      pass.losses(job_, job_.data.targets, 1 / static_cast<float>(divisor), tally);
+      pass.backward(fixed.view(), {sum.data(), s > 0});
+    }
+    gradient_out.resize(parameters.size());
+    prepared_.model().unpack(sum.data(), gradient_out);
+    return tally.loss / divisor;
+  }
+
+ private:
+  Job job_;
+  unsigned threads_;
+  PreparedJob prepared_;
+};
+
 }  // namespace
 
-PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads)
-    : job_(job), model_(job.model, kernels), drawn_(job, passes, threads), workers_(threads) {
-  constexpr double kMostBytes = 128e6, kEntry = 32;  // an entry each way
-  const GraphsSummary all = job.data.graphs.summary();
-  if (static_cast<double>(all.nodes + 2 * all.edges) * kEntry > kMostBytes && job.data.graphs.size() > 1) return;
-  kept_.resize(job.data.graphs.size());
-  parallel_for(kept_.size(), threads, [&](std::size_t g) { kept_[g] = plot(static_cast<std::uint32_t>(g)); });
-}
-
-PreparedJob::Plot PreparedJob::plot(std::uint32_t graph) const {
-  return {node_messages(job_.data.graphs[graph], job_.model.aggregation),
-          job_.model.edge_features == 0 ? std::vector<float>() : edge_sums(job_, graph)};
-}
-
-Member PreparedJob::member(std::uint32_t graph) const {
-  Member member;
-  member.graph = graph;
-  member.nodes = job_.data.graphs.num_nodes(graph);
-  return member;
-}
-
-std::span<const Member> PreparedJob::ready(std::span<const Member> members, std::size_t worker) {
-  Worker& own = workers_[worker];
-  own.members.assign(members.begin(), members.end());
-  own.plots.resize(std::max(own.plots.size(), kept_.empty() ? members.size() : 0));
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (kept_.empty()) own.plots[i] = plot(members[i].graph);
-    const Plot& from = kept_.empty() ? own.plots[i] : kept_[members[i].graph];
-    own.members[i].messages = &from.messages;
-    own.members[i].edges = from.edges.data();
-  }
-  return own.members;
-}
-
-std::vector<Member> PreparedJob::members(std::span<const std::uint32_t> graphs) const {
-  std::vector<Member> out;
-  out.reserve(graphs.size());
-  for (const std::uint32_t graph : graphs) {
-    out.push_back(member(graph));
-    out.back().position = out.size() - 1;
-  }
-  return out;
-}
-
-Pass& PreparedJob::pass(std::size_t worker) {
-  std::unique_ptr<Pass>& own = workers_[worker].pass;
-  if (!own) own = std::make_unique<Pass>(job_, model_, drawn_);
-  return *own;
-}
-
-#if defined(__x86_64__) || defined(__i386__)
-FlushDenormals::FlushDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040u); }
-FlushDenormals::~FlushDenormals() { _mm_setcsr(saved_); }
-#else
-FlushDenormals::FlushDenormals() = default;
-FlushDenormals::~FlushDenormals() = default;
-#endif
-
-void train_trial(PreparedJob& prepared, std::span<Trial> trials, std::size_t index, Observer& observer, Team& team) {
-  train_lane(
-      prepared.job(), trials.subspan(index, 1), index, observer,
-      [&] { return std::make_unique<TrialLane>(prepared, trials[index], team); }, [&team] { return team.abandoned(); });
+std::unique_ptr<Session> gcn_session(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads) {
+  return std::make_unique<GcnSession>(job, kernels, passes, threads);
 }
 
 }  // namespace tyche::engine::cpu

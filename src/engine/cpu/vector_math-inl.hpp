@@ -1,16 +1,6 @@
-// Vector functions shared by the kernels; included once per instruction set.
-#if defined(TYCHE_VECTOR_MATH_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef TYCHE_VECTOR_MATH_INL
-#undef TYCHE_VECTOR_MATH_INL
-#else
-#define TYCHE_VECTOR_MATH_INL
-#endif
+// Vectors and their functions, as all kernels use them. Like them included by kernels.cpp alone, once per instruction
+// set, within its namespace.
 
-#include <hwy/highway.h>
-
-HWY_BEFORE_NAMESPACE();
-namespace tyche::engine::cpu {
-namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::ScalableTag<float>;
@@ -18,7 +8,29 @@ using Ints = hn::RebindToSigned<Floats>;
 using Words = hn::RebindToUnsigned<Floats>;
 using Float = hn::Vec<Floats>;
 using Word = hn::Vec<Words>;
-inline constexpr std::size_t kLanes = hn::MaxLanes(Floats());
+constexpr std::size_t kLanes = hn::MaxLanes(Floats());
+
+#define TYCHE_UNROLL _Pragma("GCC unroll 8")
+
+// body(size) of 1 … kMost, as a constant.
+template <std::size_t kMost, class Body>
+HWY_INLINE void WithConstant(std::size_t size, const Body& body) {
+  if (size == kMost) {
+    body(std::integral_constant<std::size_t, kMost>());
+  } else if constexpr (kMost > 1) {
+    WithConstant<kMost - 1>(size, body);
+  }
+}
+
+// body(vectors, first column) for stripes of columns, which stay in registers while the rows pass.
+template <class Body>
+HWY_INLINE void ForStripes(std::size_t columns, const Body& body) {
+  constexpr std::size_t kStripe = 4;
+  std::size_t c = 0;
+  for (; c + kStripe * kLanes <= columns; c += kStripe * kLanes)
+    body(std::integral_constant<std::size_t, kStripe>(), c);
+  for (; c < columns; c += kLanes) body(std::integral_constant<std::size_t, 1>(), c);
+}
 
 // e^x - 1 for x <= 0, within two units in the last place. Cody and Waite: x = n ln 2 + r; e^r - 1 = r + r² q(r) with a
 // minimax q; e^x - 1 = 2^n (e^r - 1) + (2^n - 1). One constant for ln 2 is enough: its error, n · 2e-8 relative to
@@ -66,9 +78,3 @@ HWY_INLINE Float Tanh(Float z) {
   const Float size = hn::Div(hn::Neg(t), hn::Add(t, hn::Set(d, 2.0f)));
   return hn::IfThenElse(hn::Eq(z, z), hn::CopySign(size, z), z);  // not a number stays so
 }
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tyche::engine::cpu
-HWY_AFTER_NAMESPACE();
-
-#endif

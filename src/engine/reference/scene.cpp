@@ -1,10 +1,8 @@
-#include "engine/reference/scene.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <numeric>
 
-#include "engine/core/edge_features.hpp"
+#include "engine/reference/interpreter.hpp"
 
 namespace tyche::engine::reference {
 

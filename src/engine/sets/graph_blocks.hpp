@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "engine/core/job.hpp"
-#include "engine/sets/set_data.hpp"
+#include "engine/sets/plan.hpp"
 
 namespace tyche::engine::blocks {
 
@@ -117,7 +117,6 @@ class BlockBuilder {
  public:
   /// The job must outlive it; the shape is that of these sets.
   BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets, Shape shape);
-  ~BlockBuilder();
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
   /// Throws InputError where a set has a type the model has no column for, or a graph is too large for 32-bit numbers.
@@ -125,20 +124,17 @@ class BlockBuilder {
 
  private:
   class Writer;
-  struct Scratch;
 
   void nodes(Writer& out, std::uint32_t graph) const;
   void arcs(Writer& out, std::uint32_t graph) const;
-  void plain_level(Writer& out, std::uint32_t graph, std::size_t level) const;
-  void quotient_level(Writer& out, std::uint32_t graph, std::size_t level, Scratch& scratch) const;
+  void level(Writer& out, std::uint32_t graph, std::size_t level, const Plan& plan) const;
 
   const Job& job_;
   std::shared_ptr<const SetData> sets_;
   Shape shape_;
-  std::vector<std::vector<std::uint32_t>> columns_;  ///< level, class of round 0 -> one-hot column
-  // A thread's maps from classes to rows; kept between graphs, since they are as large as the quotient.
+  // A thread's planner; kept between graphs, since its maps are as large as the quotient.
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Scratch>> idle_;
+  mutable std::vector<std::unique_ptr<Planner>> idle_;
 };
 
 }  // namespace tyche::engine::blocks

@@ -33,7 +33,10 @@ void one_hot_base(SparseRows& rows, std::span<const std::uint32_t> nodes) {
 
 }  // namespace
 
-Planner::Planner(const Job& job, const SetData& sets) : job_(job), sets_(sets) {
+Planner::Planner(const Job& job, const SetData& sets) : Planner(job, sets, job.model.aggregation) {}
+
+Planner::Planner(const Job& job, const SetData& sets, nn::Aggregation aggregation)
+    : job_(job), sets_(sets), aggregation_(aggregation) {
   plan_.levels.resize(sets.levels().size());
   if (!sets.compressed()) return;
   for (std::size_t i = 0; i < sets.quotients().size(); ++i) {
@@ -67,6 +70,7 @@ const Plan& Planner::plan(std::span<const std::uint32_t> graphs, const Inputs& i
     }
     const LevelPlan& level = plan_.levels[i];
     for (std::size_t l = 1; l <= level.depth; ++l) plan_.rows += level.rows(l);
+    plan_.full_rows += level.depth * level.sets;
   }
   return plan_;
 }
@@ -81,6 +85,7 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
   out.layers.resize(depth);
 
   // 1. Rows, from the last round down.
+  out.sets = 0;
   for (RowMap& map : maps) map.classes.clear();
   out.readout.offsets.assign(1, 0);
   out.readout.columns.clear();
@@ -90,7 +95,7 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
     for (std::uint64_t c = quotient.first[own]; c < quotient.first[own + 1]; ++c) {
       out.readout.columns.push_back(row_of(maps[depth], stamp_, quotient.classes[c]));
       out.readout.weights.push_back(static_cast<float>(quotient.multiplicity[c]));
-      plan_.full_rows += depth * quotient.multiplicity[c];
+      out.sets += quotient.multiplicity[c];
     }
     out.readout.offsets.push_back(out.readout.columns.size());
   }
@@ -144,7 +149,7 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
         degree += step.counts[e];
       }
       gather.offsets.push_back(gather.columns.size());
-      gather.scales.push_back(mean_scale(job_.model.aggregation, degree));
+      gather.scales.push_back(mean_scale(aggregation_, degree));
     }
   });
 }
@@ -165,7 +170,7 @@ void Planner::plain_level(std::size_t i, const Inputs& inputs, const Crew& crew)
     for (std::size_t s = 0; s < sets.size(); ++s) {
       for (const std::uint32_t t : sets.neighbours(s)) messages.gather.columns.push_back(first + t);
       messages.gather.offsets.push_back(messages.gather.columns.size());
-      messages.gather.scales.push_back(mean_scale(job_.model.aggregation, sets.neighbours(s).size()));
+      messages.gather.scales.push_back(mean_scale(aggregation_, sets.neighbours(s).size()));
       out.readout.columns.push_back(first + static_cast<std::uint32_t>(s));
       out.readout.weights.push_back(1);
       if (!spec.features) out.type_column.push_back(type_column(sets_.levels()[i], sets.types[s]));
@@ -185,8 +190,7 @@ void Planner::plain_level(std::size_t i, const Inputs& inputs, const Crew& crew)
     first += static_cast<std::uint32_t>(sets.size());
     first_node += job_.data.graphs.num_nodes(which);
   }
-  out.inputs = messages.rows_in = messages.rows_out = first;
-  plan_.full_rows += out.depth * std::uint64_t{first};
+  out.inputs = out.sets = messages.rows_in = messages.rows_out = first;
 }
 
 }  // namespace tyche::engine

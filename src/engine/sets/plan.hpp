@@ -27,6 +27,7 @@ struct LevelPlan {
   std::vector<MessageGraph> layers;  ///< one per layer, or one for all; only the forward half
   SparseRows readout;                ///< graphs × rows of the last layer; weights are multiplicities
   std::size_t depth = 0;             ///< layers
+  std::uint64_t sets = 0;            ///< of all graphs
 
   [[nodiscard]] const MessageGraph& messages(std::size_t layer) const {
     return layers.size() == 1 ? layers[0] : layers[layer];
@@ -46,6 +47,8 @@ class Planner {
  public:
   /// The job and the sets must outlive it.
   Planner(const Job& job, const SetData& sets);
+  /// Where messages are not gathered as the job's model says.
+  Planner(const Job& job, const SetData& sets, nn::Aggregation aggregation);
 
   /// Pinned features of `inputs` are those of these graphs.
   const Plan& plan(std::span<const std::uint32_t> graphs, const Inputs& inputs, const Crew& crew);
@@ -63,6 +66,7 @@ class Planner {
 
   const Job& job_;
   const SetData& sets_;
+  nn::Aggregation aggregation_;
   Plan plan_;
   std::uint32_t stamp_ = 0;
   std::vector<std::vector<RowMap>> maps_;            ///< level, round

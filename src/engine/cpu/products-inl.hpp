@@ -1,22 +1,9 @@
-// Matrix products, compiled once per instruction set.
+// Matrix products.
 //
 // Both products hold a tile of kTileRows × 2 vectors of the result in registers and stream the other operands past it:
 // per step two vectors of the right operand and one broadcast per row. Six rows fill 16 vector registers; with 32,
 // eight rows already reach the peak and ten or twelve brought nothing. A number of rows that is no multiple of the tile
 // is cut into tiles of nearly equal height rather than full ones and a rest.
-#include "engine/cpu/dispatch.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/products.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "engine/cpu/pointwise-inl.hpp"
-#include "engine/cpu/vector_math-inl.hpp"
-
-HWY_BEFORE_NAMESPACE();
-namespace tyche::engine::cpu {
-namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr std::size_t kTileRows = 8;
@@ -25,7 +12,6 @@ constexpr std::size_t kTileRows = 6;
 #endif
 constexpr std::size_t kPanel = 2 * kLanes;
 
-#define TYCHE_UNROLL _Pragma("GCC unroll 8")
 // Hides from the compiler how a pointer came about. GCC otherwise keeps one pointer per address of an unrolled body,
 // more than there are registers.
 #define TYCHE_OPAQUE(pointer) asm("" : "+r"(pointer))
@@ -104,15 +90,6 @@ HWY_NOINLINE void RowsTile(const RowsProduct& p, std::size_t row, std::size_t pa
   }
 }
 
-template <std::size_t kRows, Fused kFused>
-HWY_INLINE void RowsTileOfHeight(std::size_t rows, const RowsProduct& p, std::size_t row, std::size_t panel) {
-  if (rows == kRows) {
-    RowsTile<kRows, kFused>(p, row, panel);
-  } else if constexpr (kRows > 1) {
-    RowsTileOfHeight<kRows - 1, kFused>(rows, p, row, panel);
-  }
-}
-
 // Asks for share `part` of `parts` of so many rows: a little before each tile, so that no load waits for it.
 HWY_INLINE void AskFor(View rows, std::size_t count, std::size_t columns, std::size_t part, std::size_t parts) {
   for (std::size_t r = count * part / parts; r < count * (part + 1) / parts; ++r) {
@@ -129,7 +106,8 @@ void AllTiles(const RowsProduct& p) {
       if (p.ahead) {
         AskFor(p.left[0].from(p.rows), p.rows, p.depth, panel * tiles + t, p.right.count * tiles);
       }
-      RowsTileOfHeight<kTileRows, kFused>(p.rows * (t + 1) / tiles - row, p, row, panel);
+      WithConstant<kTileRows>(p.rows * (t + 1) / tiles - row,
+                              [&](auto rows) HWY_ATTR { RowsTile<rows, kFused>(p, row, panel); });
     }
   }
 }
@@ -145,11 +123,11 @@ void RowsProductKernel(const RowsProduct& p) {
     case Finish::activate:
       if (elu) return AllTiles<Fused::bias_elu>(p);
       AllTiles<Fused::bias>(p);
-      return ActivateRows(p.activation, nullptr, p.out, p.rows, columns);
+      return Activate(p.activation, nullptr, p.out, p.rows, columns);
     case Finish::derive:
       if (elu) return AllTiles<Fused::elu_derivative>(p);
       AllTiles<Fused::store>(p);
-      return DeriveRows(p.activation, p.outputs, p.out, p.rows, columns);
+      return Derive(p.activation, p.outputs, p.out, p.rows, columns);
   }
 }
 
@@ -201,16 +179,6 @@ HWY_NOINLINE void GradientTile(const GradientProduct& p, std::size_t column, std
   }
 }
 
-template <std::size_t kColumns>
-HWY_INLINE void GradientTileOfWidth(std::size_t columns, const GradientProduct& p, std::size_t column,
-                                    std::size_t panel) {
-  if (columns == kColumns) {
-    GradientTile<kColumns>(p, column, panel);
-  } else if constexpr (kColumns > 1) {
-    GradientTileOfWidth<kColumns - 1>(columns, p, column, panel);
-  }
-}
-
 void GradientProductKernel(const GradientProduct& p) {
   const std::size_t tiles = (p.depth + kTileRows - 1) / kTileRows;
   for (std::size_t panel = 0; panel < p.packed.count; ++panel) {
@@ -221,26 +189,8 @@ void GradientProductKernel(const GradientProduct& p) {
         AskFor(p.left.from(p.rows), p.rows, p.depth, part, parts);
         AskFor(p.right.from(p.rows), p.rows, p.packed.count * kPanel, part, parts);
       }
-      GradientTileOfWidth<kTileRows>(p.depth * (t + 1) / tiles - column, p, column, panel);
+      WithConstant<kTileRows>(p.depth * (t + 1) / tiles - column,
+                              [&](auto columns) HWY_ATTR { GradientTile<columns>(p, column, panel); });
     }
   }
 }
-
-void FillProducts(Kernels& table) {
-  table.name = hwy::TargetName(HWY_TARGET);
-  table.lanes = kLanes;
-  table.panel = kPanel;
-  table.pad = kPanel;
-  table.rows_product = RowsProductKernel;
-  table.gradient_product = GradientProductKernel;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tyche::engine::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tyche::engine::cpu {
-TYCHE_FILL_BY(fill_products, FillProducts)
-}  // namespace tyche::engine::cpu
-#endif

@@ -1,22 +1,8 @@
-// Sparse rows times a matrix of activations, compiled once per instruction set. A stripe of columns is held in
+// Sparse rows times a matrix of activations. A stripe of columns is held in
 // registers while a row's neighbours are added up, so that each output is stored once.
-#include "engine/cpu/dispatch.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/sparse.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "engine/cpu/vector_math-inl.hpp"
-
-HWY_BEFORE_NAMESPACE();
-namespace tyche::engine::cpu {
-namespace HWY_NAMESPACE {
-
-#define TYCHE_UNROLL _Pragma("GCC unroll 8")
 
 // 64 columns where a vector has 16 lanes or 8.
-constexpr std::size_t kStripe = kLanes >= 16 ? 4 : 8;
+constexpr std::size_t kGatherStripe = kLanes >= 16 ? 4 : 8;
 
 template <std::size_t kVectors, bool kWeighted, bool kFar>
 HWY_NOINLINE void GatherStripe(const GatherRows& g, std::size_t column) {
@@ -61,20 +47,11 @@ HWY_NOINLINE void GatherStripe(const GatherRows& g, std::size_t column) {
   }
 }
 
-template <std::size_t kVectors, bool kWeighted, bool kFar>
-HWY_INLINE void GatherStripeOfWidth(std::size_t vectors, const GatherRows& g, std::size_t column) {
-  if (vectors == kVectors) {
-    GatherStripe<kVectors, kWeighted, kFar>(g, column);
-  } else if constexpr (kVectors > 1) {
-    GatherStripeOfWidth<kVectors - 1, kWeighted, kFar>(vectors, g, column);
-  }
-}
-
 template <bool kWeighted, bool kFar>
 void GatherAll(const GatherRows& g) {
-  for (std::size_t column = 0; column < g.columns; column += kStripe * kLanes) {
-    const std::size_t vectors = HWY_MIN(kStripe, (g.columns - column + kLanes - 1) / kLanes);
-    GatherStripeOfWidth<kStripe, kWeighted, kFar>(vectors, g, column);
+  for (std::size_t column = 0; column < g.columns; column += kGatherStripe * kLanes) {
+    const std::size_t vectors = HWY_MIN(kGatherStripe, (g.columns - column + kLanes - 1) / kLanes);
+    WithConstant<kGatherStripe>(vectors, [&](auto n) HWY_ATTR { GatherStripe<n, kWeighted, kFar>(g, column); });
   }
 }
 
@@ -188,21 +165,3 @@ void WeightedRows(const float* const* rows, const float* weights, std::size_t co
     hn::Store(second, d, out + c + kLanes);
   }
 }
-
-void FillSparse(Kernels& table) {
-  table.weighted_rows = WeightedRows;
-  table.gather_rows = Gather;
-  table.gather_edges = GatherEdges;
-  table.scatter_edges = ScatterEdges;
-  table.add_scaled = AddScaled;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tyche::engine::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tyche::engine::cpu {
-TYCHE_FILL_BY(fill_sparse, FillSparse)
-}  // namespace tyche::engine::cpu
-#endif

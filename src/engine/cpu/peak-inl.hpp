@@ -1,17 +1,4 @@
-// The arithmetic peak of a core: independent chains of fused multiply-adds that stay in registers. Compiled once per
-// instruction set.
-#include "engine/cpu/dispatch.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/peak.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "engine/cpu/vector_math-inl.hpp"
-
-HWY_BEFORE_NAMESPACE();
-namespace tyche::engine::cpu {
-namespace HWY_NAMESPACE {
+// The arithmetic peak of a core: independent chains of fused multiply-adds that stay in registers.
 
 // Ten chains cover a latency of five cycles on two pipes and fit into 16 registers with their operands.
 constexpr std::size_t kChains = 10;
@@ -32,15 +19,3 @@ double Burn(std::size_t rounds) {
   static_cast<void>(sink);
   return static_cast<double>(rounds) * kChains * kLanes * 2;
 }
-
-void FillPeak(Kernels& table) { table.burn = Burn; }
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tyche::engine::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tyche::engine::cpu {
-TYCHE_FILL_BY(fill_peak, FillPeak)
-}  // namespace tyche::engine::cpu
-#endif

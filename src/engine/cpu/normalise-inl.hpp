@@ -1,34 +1,10 @@
-// Rows brought to mean 0 and variance 1 by column, forward and backward. Compiled once per instruction set.
-#include "engine/cpu/dispatch.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/normalise.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "engine/cpu/vector_math-inl.hpp"
-
-HWY_BEFORE_NAMESPACE();
-namespace tyche::engine::cpu {
-namespace HWY_NAMESPACE {
-
-#define TYCHE_UNROLL _Pragma("GCC unroll 8")
-
-// Stripes of columns stay in registers while the rows pass.
-constexpr std::size_t kSide = 4;
-
-template <class Body>
-HWY_INLINE void ForStripes(std::size_t columns, const Body& body) {
-  std::size_t c = 0;
-  for (; c + kSide * kLanes <= columns; c += kSide * kLanes) body(std::integral_constant<std::size_t, kSide>(), c);
-  for (; c < columns; c += kLanes) body(std::integral_constant<std::size_t, 1>(), c);
-}
+// Rows brought to mean 0 and variance 1 by column, forward and backward.
 
 void ColumnMoments(View values, std::size_t rows, std::size_t columns, float* mean, float* squares) {
   const Floats d;
   const Float share = hn::Set(d, 1 / static_cast<float>(rows));
   ForStripes(columns, [&](auto side, std::size_t c) {
-    constexpr std::size_t kN = decltype(side)::value;
+    constexpr std::size_t kN = side;
     Float sum[kN], more[kN];
     TYCHE_UNROLL
     for (std::size_t j = 0; j < kN; ++j) sum[j] = more[j] = hn::Zero(d);
@@ -67,7 +43,7 @@ void ColumnProducts(View gradient, View values, std::size_t rows, std::size_t co
                     float* products) {
   const Floats d;
   ForStripes(columns, [&](auto side, std::size_t c) {
-    constexpr std::size_t kN = decltype(side)::value;
+    constexpr std::size_t kN = side;
     Float sum[kN], product[kN], middle[kN];
     TYCHE_UNROLL
     for (std::size_t j = 0; j < kN; ++j) {
@@ -101,20 +77,3 @@ void AffineGradient(View gradient, View values, std::size_t rows, std::size_t co
     }
   }
 }
-
-void FillNormalise(Kernels& table) {
-  table.column_moments = ColumnMoments;
-  table.affine_rows = AffineRows;
-  table.column_products = ColumnProducts;
-  table.affine_gradient = AffineGradient;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tyche::engine::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tyche::engine::cpu {
-TYCHE_FILL_BY(fill_normalise, FillNormalise)
-}  // namespace tyche::engine::cpu
-#endif

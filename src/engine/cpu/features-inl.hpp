@@ -1,18 +1,5 @@
-// Random features, a vector of Philox counters at a time; compiled once per instruction set. The definition is
-// engine/randomness.hpp's random_features(); uniform features are the same bits, normal ones agree to rounding.
-#include "engine/core/randomness.hpp"
-#include "engine/cpu/dispatch.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/features.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "engine/cpu/vector_math-inl.hpp"
-
-HWY_BEFORE_NAMESPACE();
-namespace tyche::engine::cpu {
-namespace HWY_NAMESPACE {
+// Random features, a vector of Philox counters at a time. The definition is engine/core/randomness.hpp's
+// random_features(); uniform features are the same bits, normal ones agree to rounding.
 
 #if HWY_TARGET != HWY_SCALAR
 
@@ -129,39 +116,42 @@ HWY_INLINE Float UniformOf(Word w, Float scale) {
   return hn::Mul(hn::Mul(hn::ConvertTo(d, hn::BitCast(Ints(), w)), hn::Set(d, 0x1p-31f)), scale);
 }
 
-void Features(const FeatureRows& f) {
+void Features(const nn::ModelConfig& config, Key key, std::uint32_t graph, std::size_t nodes, float* to,
+              std::size_t stride) {
   const Floats d;
   const Words dw;
-  const Float scale = hn::Set(d, f.scale);
+  const bool normal = is_normal(config);
+  const Float scale = hn::Set(d, feature_scale(config));
+  const std::size_t columns = config.random_dims();
   constexpr std::size_t kGroup = 4 * kLanes;  // columns a vector of counters gives
   const Word iota = hn::Iota(dw, 0);          // out of the loop: GCC makes it element by element
   HWY_ALIGN float partial[kGroup];
-  for (std::size_t v = f.first; v < f.last; v += kRowsAtOnce) {
+  for (std::size_t v = 0; v < nodes; v += kRowsAtOnce) {
     // An odd last row is made twice rather than by other code.
-    const std::size_t nodes[kRowsAtOnce] = {v, HWY_MIN(v + 1, f.last - 1)};
-    for (std::size_t column = 0; column < f.columns; column += kGroup) {
+    const std::size_t pair[kRowsAtOnce] = {v, HWY_MIN(v + 1, nodes - 1)};
+    for (std::size_t column = 0; column < columns; column += kGroup) {
       Counters x[kRowsAtOnce];
       for (std::size_t i = 0; i < kRowsAtOnce; ++i) {
         x[i][0] = hn::Add(iota, hn::Set(dw, static_cast<std::uint32_t>(column / 4)));
-        x[i][1] = hn::Set(dw, static_cast<std::uint32_t>(nodes[i]));
-        x[i][2] = hn::Set(dw, f.graph);
+        x[i][1] = hn::Set(dw, static_cast<std::uint32_t>(pair[i]));
+        x[i][2] = hn::Set(dw, graph);
         x[i][3] = hn::Zero(dw);
       }
-      Philox(f.key, x);
+      Philox(key, x);
       for (std::size_t i = 0; i < kRowsAtOnce; ++i) {
         Float values[4];
-        if (f.normal) {
+        if (normal) {
           NormalPairOf(x[i][0], x[i][1], scale, values[0], values[1]);
           NormalPairOf(x[i][2], x[i][3], scale, values[2], values[3]);
         } else {
           for (std::size_t w = 0; w < 4; ++w) values[w] = UniformOf(x[i][w], scale);
         }
-        float* out = f.out.row(nodes[i] - f.first) + column;
-        if (f.columns - column >= kGroup) {
+        float* out = to + pair[i] * stride + column;
+        if (columns - column >= kGroup) {
           hn::StoreInterleaved4(values[0], values[1], values[2], values[3], d, out);
         } else {
           hn::StoreInterleaved4(values[0], values[1], values[2], values[3], d, partial);
-          for (std::size_t c = 0; c < f.columns - column; ++c) out[c] = partial[c];
+          for (std::size_t c = 0; c < columns - column; ++c) out[c] = partial[c];
         }
       }
     }
@@ -170,32 +160,6 @@ void Features(const FeatureRows& f) {
 
 #else
 
-void Features(const FeatureRows& f) {
-  for (std::size_t v = f.first; v < f.last; ++v) {
-    for (std::size_t column = 0; column < f.columns; ++column) {
-      const Block words =
-          philox(f.key, {static_cast<std::uint32_t>(column / 4), static_cast<std::uint32_t>(v), f.graph, 0});
-      const std::size_t word = column % 4;
-      double value = static_cast<float>(static_cast<std::int32_t>(words[word])) * 0x1p-31f;
-      if (f.normal) {
-        const NormalPair pair = box_muller(words[word & 2], words[word | 1]);
-        value = word % 2 == 0 ? pair.cosine : pair.sine;
-      }
-      f.out.row(v - f.first)[column] = static_cast<float>(value) * f.scale;
-    }
-  }
-}
+constexpr auto Features = random_features;
 
-#endif
-
-void FillFeatures(Kernels& table) { table.features = Features; }
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tyche::engine::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tyche::engine::cpu {
-TYCHE_FILL_BY(fill_features, FillFeatures)
-}  // namespace tyche::engine::cpu
 #endif

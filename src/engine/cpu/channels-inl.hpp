@@ -1,20 +1,6 @@
-// Matrix products channel by channel, compiled once per instruction set: out[x][y][c] = Σ_z left[x][z][c]
+// Matrix products channel by channel: out[x][y][c] = Σ_z left[x][z][c]
 // right[z][y][c]. The channels of an entry lie side by side, so a vector of channels is multiplied at once; a tile of
 // entries stays in registers while z runs, so that each load serves several multiply-adds.
-#include "engine/cpu/dispatch.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/channels.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "engine/cpu/vector_math-inl.hpp"
-
-HWY_BEFORE_NAMESPACE();
-namespace tyche::engine::cpu {
-namespace HWY_NAMESPACE {
-
-#define TYCHE_UNROLL _Pragma("GCC unroll 8")
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr std::size_t kEntries = 4;
@@ -53,36 +39,15 @@ HWY_NOINLINE void EntryTile(const ChannelProduct& p, std::size_t x, std::size_t 
   }
 }
 
-template <std::size_t kX, std::size_t kY>
-HWY_INLINE void EntryTileOfSize(std::size_t xs, std::size_t ys, const ChannelProduct& p, std::size_t x, std::size_t y,
-                                std::size_t channel) {
-  if constexpr (kX > 1) {
-    if (xs < kX) return EntryTileOfSize<kX - 1, kY>(xs, ys, p, x, y, channel);
-  }
-  if constexpr (kY > 1) {
-    if (ys < kY) return EntryTileOfSize<kX, kY - 1>(xs, ys, p, x, y, channel);
-  }
-  EntryTile<kX, kY>(p, x, y, channel);
-}
-
 void Channels(const ChannelProduct& p) {
   for (std::size_t channel = 0; channel < p.channels; channel += kLanes) {
     for (std::size_t x = 0; x < p.n; x += kEntries) {
       for (std::size_t y = 0; y < p.n; y += kEntries) {
-        EntryTileOfSize<kEntries, kEntries>(HWY_MIN(kEntries, p.n - x), HWY_MIN(kEntries, p.n - y), p, x, y, channel);
+        WithConstant<kEntries>(HWY_MIN(kEntries, p.n - x), [&](auto xs) HWY_ATTR {
+          WithConstant<kEntries>(HWY_MIN(kEntries, p.n - y),
+                                 [&](auto ys) HWY_ATTR { EntryTile<decltype(xs)::value, ys>(p, x, y, channel); });
+        });
       }
     }
   }
 }
-
-void FillChannels(Kernels& table) { table.channel_product = Channels; }
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tyche::engine::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tyche::engine::cpu {
-TYCHE_FILL_BY(fill_channels, FillChannels)
-}  // namespace tyche::engine::cpu
-#endif
