@@ -72,8 +72,7 @@ __device__ __forceinline__ void gather_gradients(const BackwardRow<P>* info, uin
       } else {
         add_rows<P>(sum, base, stride, my.children);
         root = P::pack(sum);
-#pragma unroll
-        for (unsigned c = 0; c < P::kVector; ++c) sum[c] = 0;
+        unrolled<P::kVector>([&](unsigned c) { sum[c] = 0; });
       }
       add_rows<P>(sum, base, stride, my.entries);
     }
@@ -112,15 +111,13 @@ struct WeightGradient {
     const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
     if (out0() < out_width && in0() < in_width) {
       float* matrix = slot + (threadIdx.x < kThreads / 2 ? 0 : kBlock);
-#pragma unroll
-      for (unsigned m = 0; m < 2; ++m) {
-#pragma unroll
-        for (unsigned n = 0; n < 4; ++n) {
+      unrolled<2>([&](unsigned m) {
+        unrolled<4>([&](unsigned n) {
           float* to = matrix + (out0() + m * 16 + g) * kTile + in0() + n * 8 + 2 * t;
           *reinterpret_cast<float2*>(to) = make_float2(weights[m][n][0], weights[m][n][1]);
           *reinterpret_cast<float2*>(to + 8 * kTile) = make_float2(weights[m][n][2], weights[m][n][3]);
-        }
-      }
+        });
+      });
     }
     __syncthreads();
     float* shared = reinterpret_cast<float*>(dynamic_shared());
@@ -181,32 +178,28 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
       }
     }
     if (!spread || m0 >= rows || n0 >= in_width) continue;
-#pragma unroll
-    for (unsigned m = 0; m < 2; ++m) {
-#pragma unroll
-      for (unsigned n = 0; n < 2; ++n) {
+    unrolled<2>([&](unsigned m) {
+      unrolled<2>([&](unsigned n) {
         const unsigned column = n0 + n * 8 + 2 * t;
-#pragma unroll
-        for (unsigned half = 0; half < 2; ++half) {
+        unrolled<2>([&](unsigned half) {
           const unsigned r = m0 + m * 16 + half * 8 + g;
-          if (r >= rows) continue;
+          if (r >= rows) return;
           float d[2];
           Element* to = a.d_in.data + size_t{row0 + r} * a.d_in.stride + i * kTile + column;
-#pragma unroll
-          for (unsigned c = 0; c < 2; ++c) {
+          unrolled<2>([&](unsigned c) {
             const bool wanted = i * kTile + column + c < a.d_in_columns;
             const float h = P::value(inputs[P::place(r, column + c)]);
             d[c] = wanted ? d_in[m][n][half * 2 + c] * slope_at(a.slope, h) : 0.0f;
             if (a.accumulate) d[c] += P::value(to[c]);
-          }
+          });
           if constexpr (sizeof(Element) == 2) {
             *reinterpret_cast<unsigned*>(to) = pack2(d[0], d[1]);
           } else {
             *reinterpret_cast<float2*>(to) = make_float2(d[0], d[1]);
           }
-        }
-      }
-    }
+        });
+      });
+    });
   }
   gradient.leave(a.slots + (size_t{slice} * units + unit) * kSlot, own_width, in_width);
 }

@@ -121,26 +121,24 @@ __device__ __forceinline__ void multiply_wide(float (&acc)[kN][2][2][4], const H
     unsigned a[2][4];
     ldmatrix_x4(a[0], tile + Mixed::place(row, s * 16 + (lane >> 4) * 8));
     if (second) ldmatrix_x4(a[1], tile + Mixed::place(row + 16, s * 16 + (lane >> 4) * 8));
-#pragma unroll
-    for (unsigned i = 0; i < kN; ++i) {
-      if (i >= count) continue;
+    unrolled<kN>([&](unsigned i) {
+      if (i >= count) return;
       const uint2* weights = reinterpret_cast<const uint2*>(blocks[i]) + s * 32 + lane;
       const uint2 b0 = weights[0], b1 = weights[4 * 32];
       mma_16816(acc[i][0][0], a[0], b0.x, b0.y);
       mma_16816(acc[i][0][1], a[0], b1.x, b1.y);
-      if (!second) continue;
+      if (!second) return;
       mma_16816(acc[i][1][0], a[1], b0.x, b0.y);
       mma_16816(acc[i][1][1], a[1], b1.x, b1.y);
-    }
+    });
   }
 }
 template <unsigned kN>
 __device__ __forceinline__ void multiply_wide(float (&acc)[kN][2][2][4], const float* tile, unsigned row0, bool second,
                                               const float* const (&blocks)[kN], unsigned count, unsigned steps) {
-#pragma unroll
-  for (unsigned i = 0; i < kN; ++i) {
+  unrolled<kN>([&](unsigned i) {
     if (i < count) multiply_rows(acc[i], tile, row0, second, blocks[i], 0, steps);
-  }
+  });
 }
 
 /// What a vector of a gradient is made with: the numbers that it is of, and what a norm had read.
@@ -154,13 +152,12 @@ struct OwnColumns {
   float bias[P::kVector], mean[P::kVector], scale[P::kVector];
 
   __device__ __forceinline__ OwnColumns(const DenseArguments<P>& a, uint32_t column) {
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {
+    unrolled<P::kVector>([&](unsigned c) {
       const bool there = column + c < a.kept;
       bias[c] = !kBack && there && a.bias != nullptr ? a.bias[column + c] : 0.0f;
       mean[c] = there && a.sums != nullptr ? a.mean[column + c] : 0.0f;
       scale[c] = kBack && there && a.sums != nullptr ? a.scale[column + c] : 0.0f;
-    }
+    });
   }
 };
 
@@ -173,32 +170,25 @@ __device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)
     P::unpack(beside.value, h);
     if (!a.slope.activated) {
     } else if (a.slope.activation == nn::Activation::relu) {
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) made[c] = h[c] > 0 ? made[c] : 0.0f;
+      unrolled<P::kVector>([&](unsigned c) { made[c] = h[c] > 0 ? made[c] : 0.0f; });
     } else {
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) made[c] *= derivative(a.slope.activation, h[c]);
+      unrolled<P::kVector>([&](unsigned c) { made[c] *= derivative(a.slope.activation, h[c]); });
     }
     if (column + P::kVector > a.kept) {
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) made[c] = column + c < a.kept ? made[c] : 0.0f;
+      unrolled<P::kVector>([&](unsigned c) { made[c] = column + c < a.kept ? made[c] : 0.0f; });
     }
     if (a.accumulate) {
       P::unpack(*reinterpret_cast<const uint4*>(to), h);
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) made[c] += h[c];
+      unrolled<P::kVector>([&](unsigned c) { made[c] += h[c]; });
     }
     *reinterpret_cast<uint4*>(to) = P::pack(made);
   } else {
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) made[c] += own.bias[c];
+    unrolled<P::kVector>([&](unsigned c) { made[c] += own.bias[c]; });
     if (!a.activates) {
     } else if (a.activation == nn::Activation::relu) {
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) made[c] = fmaxf(made[c], 0.0f);
+      unrolled<P::kVector>([&](unsigned c) { made[c] = fmaxf(made[c], 0.0f); });
     } else {
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) made[c] = activated<P::kFast>(a.activation, made[c]);
+      unrolled<P::kVector>([&](unsigned c) { made[c] = activated<P::kFast>(a.activation, made[c]); });
     }
     if constexpr (sizeof(Out) == sizeof(typename P::Element)) {
       if (column + P::kVector <= a.columns) {
@@ -220,12 +210,11 @@ __device__ __forceinline__ void measure(const float (&made)[P::kVector], const B
                                         float (&two)[P::kVector]) {
   float x[P::kVector];
   P::unpack(beside.x, x);
-#pragma unroll
-  for (unsigned c = 0; c < P::kVector; ++c) {
+  unrolled<P::kVector>([&](unsigned c) {
     const float gap = kBack ? (x[c] - own.mean[c]) * own.scale[c] : made[c] - own.mean[c];
     one[c] += kBack ? made[c] : gap;
     two[c] += kBack ? made[c] * gap : gap * gap;
-  }
+  });
 }
 
 /// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
@@ -275,16 +264,15 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   };
   const auto look_beside = [&](const Cursor& c, unsigned batch) {
     if constexpr (kBack) {
-#pragma unroll
-      for (unsigned j = 0; j < kTogether; ++j) {
-        if (vector >= width || row_of(batch, j) >= rows_of(c)) continue;
+      unrolled<kTogether>([&](unsigned j) {
+        if (vector >= width || row_of(batch, j) >= rows_of(c)) return;
         const size_t row = size_t{c.tile} * a.tile_rows + row_of(batch, j);
         const auto read = [&](const Rows<const Element>& from) {
           return *reinterpret_cast<const uint4*>(from.data + row * from.stride + first + vector);
         };
         if (a.slope.activated) beside[j].value = read(a.values);
         if (a.sums != nullptr) beside[j].x = read(a.x);
-      }
+      });
     }
   };
   const auto fetch = [&](const Cursor& c, unsigned at) {
@@ -323,59 +311,52 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
     __syncthreads();
     const uint32_t rows = rows_of(now), depth = depth_of(now);
     if (now.operand == 0 && now.k == 0) {
-#pragma unroll
-      for (unsigned i = 0; i < kN * 16; ++i) (&acc[0][0][0][0])[i] = 0;
+      unrolled<kN * 16>([&](unsigned i) { (&acc[0][0][0][0])[i] = 0; });
       keeping = 0;
     }
     if (next.tile != now.tile) look_beside(now, 0);
     if (m0 < rows && own > 0) {
       for (uint32_t k = 0; k < depth; k += kTile) {
         const Element* blocks[kN];
-#pragma unroll
-        for (unsigned i = 0; i < kN; ++i) {
+        unrolled<kN>([&](unsigned i) {
           const uint32_t n = n_first + i * n_step;
           blocks[i] = a.keeps ? kept + (keeping + k / kTile * strips + n / 8) * kStrip
                               : weights_of(now.operand, (now.k + k) / kTile, n);
-        }
+        });
         multiply_wide<kN>(acc, inputs + at * size + k / kTile * apart, m0, m0 + 16 < rows, blocks, own,
                           (depth - k < kTile ? depth - k : kTile) / P::kStep);
       }
     }
     keeping += (depth + kTile - 1) / kTile * strips;
     if (next.tile != now.tile) {
-#pragma unroll
-      for (unsigned i = 0; i < kN; ++i) {
-        if (i >= own || m0 >= rows) continue;
-#pragma unroll
-        for (unsigned m = 0; m < 2; ++m) {
-#pragma unroll
-          for (unsigned half = 0; half < 2; ++half) {
+      unrolled<kN>([&](unsigned i) {
+        if (i >= own || m0 >= rows) return;
+        unrolled<2>([&](unsigned m) {
+          unrolled<2>([&](unsigned half) {
             const uint32_t r = m0 + m * 16 + half * 8 + g;
-            if (r >= rows) continue;
+            if (r >= rows) return;
             float* to = staged + r * stride + n_first + i * n_step + 2 * t;
-#pragma unroll
-            for (unsigned c = 0; c < 2; ++c) {
+            unrolled<2>([&](unsigned c) {
               *reinterpret_cast<float2*>(to + c * 8) = make_float2(acc[i][m][c][half * 2], acc[i][m][c][half * 2 + 1]);
-            }
-          }
-        }
-      }
+            });
+          });
+        });
+      });
       __syncthreads();
       if (vector < width) {
         float one[P::kVector] = {}, two[P::kVector] = {};
         for (unsigned batch = 0; row_of(batch, 0) < rows; ++batch) {
           if (batch > 0) look_beside(now, batch);
-#pragma unroll
-          for (unsigned j = 0; j < kTogether; ++j) {
+          unrolled<kTogether>([&](unsigned j) {
             const unsigned r = row_of(batch, j);
-            if (r >= rows) continue;
+            if (r >= rows) return;
             float made[P::kVector];
             load_floats<P>(staged + r * stride + vector, made);
             const size_t row = size_t{now.tile} * a.tile_rows + r;
             finish<P, kBack>(a, made, beside[j], own_columns, first + vector,
                              out.data + row * out.stride + first + vector);
             if (a.sums != nullptr) measure<P, kBack>(made, beside[j], own_columns, one, two);
-          }
+          });
         }
 #pragma unroll
         for (unsigned c = 0; a.sums != nullptr && c < P::kVector; ++c) {
@@ -446,42 +427,34 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P
     cp_async_commit();
     cp_async_wait<1>();
     __syncthreads();
-#pragma unroll
-    for (unsigned own = 0; own < 2; ++own) {
+    unrolled<2>([&](unsigned own) {
       const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;
-      if (region >= regions || in0 >= in_width) continue;
+      if (region >= regions || in0 >= in_width) return;
       multiply_columns(sums[own], d + out0 / kTile * kBlock, out0 % kTile, out_width - out0 / kTile * kTile, in, in0,
                        in_width, kTile);
-    }
+    });
     if (i == 0) {
       const unsigned column = threadIdx.x % kTile, begin = threadIdx.x / kTile * 16;
-#pragma unroll
-      for (unsigned o = 0; o < kWide; ++o) {
-        if (o * kTile + column >= out_width) continue;
-#pragma unroll
-        for (unsigned r = 0; r < 16; ++r) {
-          bias[o] += P::value(d[o * kBlock + P::place(begin + r, column)]);
-        }
-      }
+      unrolled<kWide>([&](unsigned o) {
+        if (o * kTile + column >= out_width) return;
+        unrolled<16>([&](unsigned r) { bias[o] += P::value(d[o * kBlock + P::place(begin + r, column)]); });
+      });
     }
     __syncthreads();
   }
   float* slots = a.slots + (size_t{slice} * in_blocks * out_blocks + i * out_blocks + first) * kSlot;
-#pragma unroll
-  for (unsigned own = 0; own < 2; ++own) {
+  unrolled<2>([&](unsigned own) {
     const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;
-    if (region >= regions || in0 >= in_width) continue;
+    if (region >= regions || in0 >= in_width) return;
     float* matrix = slots + out0 / kTile * kSlot + out0 % kTile * kTile + in0;
-#pragma unroll
-    for (unsigned m = 0; m < 2; ++m) {
-#pragma unroll
-      for (unsigned n = 0; n < 4; ++n) {
+    unrolled<2>([&](unsigned m) {
+      unrolled<4>([&](unsigned n) {
         float* to = matrix + (m * 16 + g) * kTile + n * 8 + 2 * t;
         *reinterpret_cast<float2*>(to) = make_float2(sums[own][m][n][0], sums[own][m][n][1]);
         *reinterpret_cast<float2*>(to + 8 * kTile) = make_float2(sums[own][m][n][2], sums[own][m][n][3]);
-      }
-    }
-  }
+      });
+    });
+  });
   if (i != 0) return;
   float* shared = reinterpret_cast<float*>(dynamic_shared());
 #pragma unroll

@@ -15,10 +15,15 @@ namespace {
 // Graphs built together before they go to the device.
 constexpr std::size_t kSlab = 64;
 
-template <class T>
-void point(const T*& to, const std::byte* block, blocks::Place place) {
-  to = place == blocks::kNowhere ? nullptr : reinterpret_cast<const T*>(block + place);
-}
+// An array of a block, whatever it is of.
+struct Array {
+  const std::byte* begin;
+
+  template <class T>
+  operator const T*() const {
+    return reinterpret_cast<const T*>(begin);
+  }
+};
 
 }  // namespace
 
@@ -41,41 +46,23 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
       const blocks::GraphBlock& block = built[i];
       const std::size_t id = first + i;
       std::copy(block.bytes.begin(), block.bytes.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
-      const std::byte* base = slab.data() + at;
-      for (std::size_t l = 0; l < shape_.links; ++l) {
-        Link& link = links[l * count_ + id];
-        const blocks::LinkPlaces& from = block.links[l];
-        point(link.offsets, base, from.offsets);
-        point(link.columns, base, from.columns);
-        point(link.counts, base, from.counts);
-        point(link.scales, base, from.scales);
-        point(link.roots, base, from.roots);
-        point(link.weights, base, from.weights);
-        point(link.edges, base, from.edges);
-        point(link.arcs, base, from.arcs);
-        point(link.back_arcs, base, from.back_arcs);
-        point(link.back_offsets, base, from.back_offsets);
-        point(link.back_columns, base, from.back_columns);
-        point(link.back_means, base, from.back_means);
-        point(link.back_sums, base, from.back_sums);
-        point(link.child_offsets, base, from.child_offsets);
-        point(link.children, base, from.children);
+      const auto array = [begin = slab.data() + at](blocks::Place place) {
+        return Array{place == blocks::kNowhere ? nullptr : begin + place};
+      };
+      for (std::size_t l = 0; l < shape_.links; ++l) {  // as they stand in Link
+        const blocks::LinkPlaces& of = block.links[l];
+        links[l * count_ + id] = {array(of.offsets),       array(of.columns),    array(of.counts),
+                                  array(of.scales),        array(of.roots),      array(of.back_offsets),
+                                  array(of.back_columns),  array(of.back_means), array(of.back_sums),
+                                  array(of.child_offsets), array(of.children),   array(of.weights),
+                                  array(of.edges),         array(of.arcs),       array(of.back_arcs)};
       }
-      for (std::size_t l = 0; l < shape_.levels.size(); ++l) {
-        LevelEnds& level = ends[l * count_ + id];
-        const blocks::LevelPlaces& from = block.levels[l];
-        point(level.features, base, from.features);
-        point(level.types, base, from.types);
-        point(level.nodes, base, from.nodes);
-        point(level.up_offsets, base, from.up_offsets);
-        point(level.up_rows, base, from.up_rows);
-        point(level.multiplicity, base, from.multiplicity);
-        point(level.edge_sums, base, from.edge_sums);
-        point(level.arc_features, base, from.arc_features);
-        point(level.arc_ends, base, from.arc_ends);
-        point(level.edge_ends, base, from.edge_ends);
-        point(level.distances, base, from.distances);
-        level.total = from.total;
+      for (std::size_t l = 0; l < shape_.levels.size(); ++l) {  // as they stand in LevelEnds
+        const blocks::LevelPlaces& of = block.levels[l];
+        ends[l * count_ + id] = {array(of.features),   array(of.types),        array(of.nodes),
+                                 array(of.up_offsets), array(of.up_rows),      array(of.multiplicity),
+                                 array(of.edge_sums),  array(of.arc_features), array(of.arc_ends),
+                                 array(of.edge_ends),  array(of.distances),    of.total};
       }
       rows_.insert(rows_.end(), block.rows.begin(), block.rows.end());
       worked_.push_back(block.worked);
@@ -120,8 +107,11 @@ void DeviceGraphs::roots(std::span<const uint32_t> ids, const Inputs& inputs, st
   }
 }
 
-uint32_t DeviceGraphs::id(uint32_t graph) const {
-  return static_cast<uint32_t>(std::lower_bound(used_.begin(), used_.end(), graph) - used_.begin());
+std::vector<uint32_t> DeviceGraphs::ids(std::span<const uint32_t> graphs) const {
+  std::vector<uint32_t> ids;
+  for (const uint32_t g : graphs)
+    ids.push_back(static_cast<uint32_t>(std::ranges::lower_bound(used_, g) - used_.begin()));
+  return ids;
 }
 
 Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count, bool training) const {
@@ -169,6 +159,16 @@ Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t counters, boo
   return plan;
 }
 
+std::vector<Plan> DeviceGraphs::plans(std::span<const uint32_t> ids, const Capacity& capacity, std::size_t counters,
+                                      bool training, std::vector<uint32_t>& words) const {
+  std::vector<Plan> plans;
+  for (; !ids.empty(); ids = ids.subspan(plans.back().graphs)) {
+    plans.push_back(plan(ids.first(fitting(ids, capacity, training)), counters, training, words));
+  }
+  return plans;
+}
+
+// How many of the graphs fit together, from the first on; at least 1.
 std::size_t DeviceGraphs::fitting(std::span<const uint32_t> ids, const Capacity& capacity, bool training) const {
   std::vector<uint64_t> rows_sum(shape_.spaces, 0), parts_sum(shape_.spaces, 0);
   for (std::size_t n = 0; n < ids.size(); ++n) {

@@ -3,7 +3,7 @@
 /// kept. A batch then is a list of numbers.
 ///
 ///   DeviceGraphs graphs(job, sets, network.shape, used, threads, stream);
-///   graphs.id(g)                        // what kernels call graph g of the data set
+///   graphs.ids(batch)                   // what kernels call these graphs of the data set
 ///   Plan plan = graphs.plan(batch, words);
 #include <cstdint>
 #include <memory>
@@ -43,8 +43,8 @@ class DeviceGraphs {
   DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, const blocks::Shape& shape,
                std::span<const uint32_t> used, unsigned threads, Stream& stream);
 
-  /// Requires that the graph is used.
-  [[nodiscard]] uint32_t id(uint32_t graph) const;
+  /// What kernels call these graphs, each of which must be used.
+  [[nodiscard]] std::vector<uint32_t> ids(std::span<const uint32_t> graphs) const;
   /// `training`: where roots are drawn, how many decides about the rows of pairs.
   [[nodiscard]] uint32_t rows(uint32_t id, std::size_t space, bool training) const;
   [[nodiscard]] uint64_t worked(uint32_t id) const { return worked_[id]; }
@@ -55,8 +55,9 @@ class DeviceGraphs {
   /// Appends the words of a pass over these graphs, with `counters` words left for slices.
   [[nodiscard]] Plan plan(std::span<const uint32_t> ids, std::size_t counters, bool training,
                           std::vector<uint32_t>& words) const;
-  /// How many of the graphs fit together in a test, from the first on; at least 1.
-  [[nodiscard]] std::size_t fitting(std::span<const uint32_t> ids, const Capacity& capacity, bool training) const;
+  /// The same of as few passes as hold all of them, in order; a graph that does not fit has one alone.
+  [[nodiscard]] std::vector<Plan> plans(std::span<const uint32_t> ids, const Capacity& capacity, std::size_t counters,
+                                        bool training, std::vector<uint32_t>& words) const;
   /// Appends the nodes of these graphs that pairs begin with in a pass; nothing where all do in all such passes.
   void roots(std::span<const uint32_t> ids, const Inputs& inputs, std::vector<uint32_t>& words) const;
 
@@ -68,13 +69,12 @@ class DeviceGraphs {
   [[nodiscard]] const uint32_t* first_targets() const { return first_targets_.data(); }
   /// The targets on the device: graphs, or their nodes or edges.
   [[nodiscard]] std::span<const uint32_t> targeted() const { return targeted_; }
-  /// The graphs on the device, ascending: the i-th has the id i.
-  [[nodiscard]] std::span<const uint32_t> used() const { return used_; }
 
  private:
   [[nodiscard]] uint32_t parts(uint32_t id, std::size_t space, bool training) const {
     return (rows(id, space, training) + kPart - 1) / kPart;
   }
+  [[nodiscard]] std::size_t fitting(std::span<const uint32_t> ids, const Capacity& capacity, bool training) const;
 
   nn::ModelConfig model_;
   blocks::Shape shape_;

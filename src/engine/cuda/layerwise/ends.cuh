@@ -44,45 +44,40 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, R
     const T* from = from_rows.data + size_t{a.rows.base[b]} * from_rows.stride + column;
     float best[kVector];
     uint32_t place[kVector];
-#pragma unroll
-    for (unsigned c = 0; c < kVector; ++c) best[c] = a.max ? -INFINITY : 0.0f, place[c] = first + group;
+    unrolled<kVector>([&](unsigned c) { best[c] = a.max ? -INFINITY : 0.0f, place[c] = first + group; });
     bool finite_all = true;
     for (uint32_t r0 = first + group; group < groups && r0 < last; r0 += kFlight * groups) {
       uint4 words[kFlight];
       float weight[kFlight];
-#pragma unroll
-      for (uint32_t i = 0; i < kFlight; ++i) {
+      unrolled<kFlight>([&](unsigned i) {
         const uint32_t r = r0 + i * groups;
         const bool there = r < last;
         weight[i] = there && weights != nullptr ? weights[r] : 1.0f;
         words[i] = make_uint4(0, 0, 0, 0);
         if (there) words[i] = load_read_only(reinterpret_cast<const uint4*>(from + size_t{r} * from_rows.stride));
         if (!there || !is_pooled(a.which, a.node_base, b, r)) weight[i] = -1;
-      }
-#pragma unroll
-      for (uint32_t i = 0; i < kFlight; ++i) {
+      });
+      unrolled<kFlight>([&](unsigned i) {
         float value[kVector];
         Of::unpack(words[i], value);
-#pragma unroll
-        for (unsigned c = 0; c < kVector; ++c) {
+        unrolled<kVector>([&](unsigned c) {
           finite_all = finite_all && finite(value[c]);
-          if (weight[i] < 0) continue;
+          if (weight[i] < 0) return;
           if (!a.max) {
             best[c] += weight[i] * value[c];
           } else if (value[c] > best[c]) {
             best[c] = value[c];
             place[c] = r0 + i * groups;
           }
-        }
-      }
+        });
+      });
     }
     if (!finite_all) atomic_add(a.bad, 1);
     __syncthreads();
-#pragma unroll
-    for (unsigned c = 0; c < kVector; ++c) {
+    unrolled<kVector>([&](unsigned c) {
       values[c * kThreads + threadIdx.x] = best[c];
       places[c * kThreads + threadIdx.x] = place[c];
-    }
+    });
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < own * kVector; i += kThreads) {
       const uint32_t c = i / own, v = i % own, to = (vector0 + v) * kVector + c;
@@ -169,25 +164,22 @@ __device__ __forceinline__ void graph_linear(const float* parameters, const Grap
     float sum[kOwn] = {};
     for (uint32_t k0 = lane; k0 < step.in_columns; k0 += 32 * kOwn) {
       float w[kOwn][kOwn];
-#pragma unroll
-      for (uint32_t i = 0; i < kOwn * kOwn; ++i) {
+      unrolled<kOwn * kOwn>([&](unsigned i) {
         const uint32_t j = i / kOwn, k = k0 + i % kOwn * 32;
         const bool there = j0 + j < step.columns && k < step.in_columns;
         w[j][i % kOwn] = there ? load_read_only(weight + size_t{j} * step.in_columns + k) : 0.0f;
-      }
-#pragma unroll
-      for (uint32_t i = 0; i < kOwn * kOwn; ++i) {
+      });
+      unrolled<kOwn * kOwn>([&](unsigned i) {
         const uint32_t k = k0 + i % kOwn * 32;
         if (k < step.in_columns) sum[i / kOwn] += w[i / kOwn][i % kOwn] * in[k];
-      }
+      });
     }
-#pragma unroll
-    for (uint32_t j = 0; j < kOwn; ++j) {
+    unrolled<kOwn>([&](unsigned j) {
       float own = warp_sum(sum[j]);
-      if (lane != j || j0 + j >= step.columns) continue;
+      if (lane != j || j0 + j >= step.columns) return;
       if (step.bias != kNoBias) own += parameters[step.bias + j0 + j];
       out[j0 + j] = step.add ? out[j0 + j] + own : own;
-    }
+    });
   }
 }
 /// Every so manieth row of the weights per thread; `parts`: a float per thread.
@@ -201,11 +193,10 @@ __device__ __forceinline__ void graph_linear_back(const float* parameters, const
     float sum = 0;
     for (uint32_t j0 = group; group < groups && j0 < step.columns; j0 += kRows * groups) {
       float w[kRows];
-#pragma unroll
-      for (uint32_t i = 0; i < kRows; ++i) {
+      unrolled<kRows>([&](unsigned i) {
         const uint32_t j = j0 + i * groups;
         w[i] = j < step.columns ? load_read_only(weight + size_t{j} * step.in_columns) : 0.0f;
-      }
+      });
 #pragma unroll
       for (uint32_t i = 0; i < kRows; ++i) sum += j0 + i * groups < step.columns ? w[i] * d_out[j0 + i * groups] : 0.0f;
     }
@@ -457,10 +448,8 @@ __device__ __forceinline__ float sum_of(uint32_t first, uint32_t stride, uint32_
   float sum = 0;
   for (uint32_t i0 = first; i0 < count; i0 += kNumbers * stride) {
     float own[kNumbers];
-#pragma unroll
-    for (uint32_t i = 0; i < kNumbers; ++i) own[i] = i0 + i * stride < count ? number(i0 + i * stride) : 0.0f;
-#pragma unroll
-    for (uint32_t i = 0; i < kNumbers; ++i) sum += own[i];
+    unrolled<kNumbers>([&](unsigned i) { own[i] = i0 + i * stride < count ? number(i0 + i * stride) : 0.0f; });
+    unrolled<kNumbers>([&](unsigned i) { sum += own[i]; });
   }
   return sum;
 }

@@ -76,8 +76,7 @@ __device__ __forceinline__ void gather_inputs(const ForwardRow<P>* info, uint32_
       root = load_read_only(reinterpret_cast<const uint4*>(my.root + first + column));
       add_rows<P>(sum, my.from + first + column, stride, my.entries);
       const float scale = my.scale;
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= scale;
+      unrolled<P::kVector>([&](unsigned c) { sum[c] *= scale; });
     }
     *reinterpret_cast<uint4*>(roots + P::place(r, column)) = root;
     *reinterpret_cast<uint4*>(sums + P::place(r, column)) = P::pack(sum);
@@ -120,19 +119,16 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
     }
   }
   const unsigned g = lane >> 2, t = lane & 3;
-#pragma unroll
-  for (unsigned m = 0; m < 2; ++m) {
-#pragma unroll
-    for (unsigned n = 0; n < 2; ++n) {
+  unrolled<2>([&](unsigned m) {
+    unrolled<2>([&](unsigned n) {
       const uint32_t column = out_block * kTile + n0 + n * 8 + 2 * t;
-      if (column >= a.out_columns) continue;
+      if (column >= a.out_columns) return;
       const bool both = column + 1 < a.out_columns;
       const float bias0 = a.bias == nullptr ? 0.0f : a.bias[column];
       const float bias1 = a.bias == nullptr || !both ? 0.0f : a.bias[column + 1];
-#pragma unroll
-      for (unsigned half = 0; half < 2; ++half) {
+      unrolled<2>([&](unsigned half) {
         const uint32_t r = m0 + m * 16 + half * 8 + g;
-        if (r >= rows) continue;
+        if (r >= rows) return;
         Out* to = out.data + size_t{row0 + r} * out.stride + column;
         float z0 = acc[m][n][half * 2] + bias0, z1 = acc[m][n][half * 2 + 1] + bias1;
         if (a.activates) {
@@ -150,9 +146,9 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
         } else {
           *to = z0;
         }
-      }
-    }
-  }
+      });
+    });
+  });
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -113,25 +113,21 @@ __device__ __forceinline__ void copy_vectors(const RowsArguments& a, uint32_t p,
     if (a.keep) P::unpack(*reinterpret_cast<const uint4*>(to), own);
     for (uint32_t first = 0; first < count; first += kFlight) {
       uint4 words[kFlight];
-#pragma unroll
-      for (uint32_t i = 0; i < kFlight; ++i) {
+      unrolled<kFlight>([&](unsigned i) {
         words[i] = make_uint4(0, 0, 0, 0);
-        if (first + i >= count) continue;
+        if (first + i >= count) return;
         const AnyRows& from = a.part[p + first + i].from;
         const auto* data = static_cast<const typename P::Element*>(from.data);
         words[i] =
             load_read_only(reinterpret_cast<const uint4*>(data + (size_t{tile.first} + r) * from.stride + column));
-      }
-#pragma unroll
-      for (uint32_t i = 0; i < kFlight; ++i) {
+      });
+      unrolled<kFlight>([&](unsigned i) {
         float value[P::kVector];
         P::unpack(words[i], value);
-#pragma unroll
-        for (unsigned c = 0; c < P::kVector; ++c) sum[c] += value[c];
-      }
+        unrolled<P::kVector>([&](unsigned c) { sum[c] += value[c]; });
+      });
     }
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {
+    unrolled<P::kVector>([&](unsigned c) {
       sum[c] += own[c];
       if (a.dropping.on) {
         const RowPlace& at = places[r];
@@ -139,7 +135,7 @@ __device__ __forceinline__ void copy_vectors(const RowsArguments& a, uint32_t p,
       }
       if (a.activates) sum[c] = activated<P::kFast>(a.activation, sum[c]);
       if (column + c >= part.columns) sum[c] = 0;
-    }
+    });
     *reinterpret_cast<uint4*>(to) = P::pack(sum);
   }
 }
@@ -214,10 +210,9 @@ __global__ void __launch_bounds__(kThreads) random_kernel(RandomArguments a, Row
       v[0] = drawn.x, v[1] = drawn.y, v[2] = drawn.z, v[3] = drawn.w;
     }
     typename P::Element* to = out.data + size_t{row0 + r} * out.stride + column;
-#pragma unroll
-    for (uint32_t i = 0; i < 4; ++i) {
+    unrolled<4>([&](unsigned i) {
       if (i < columns) to[i] = P::element(v[i]);
-    }
+    });
   }
 }
 
@@ -263,8 +258,7 @@ __device__ __forceinline__ void spread_vector(const SpreadArguments<P>& a, uint3
   const auto load = [&](size_t from, float(&out)[P::kVector]) {
     const typename P::Element* d = a.d.data + from * a.d.stride + column;
     if (a.vectors) return P::unpack(load_read_only(reinterpret_cast<const uint4*>(d)), out);
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) out[c] = column + c < a.columns ? P::value(d[c]) : 0.0f;
+    unrolled<P::kVector>([&](unsigned c) { out[c] = column + c < a.columns ? P::value(d[c]) : 0.0f; });
   };
   if constexpr (kFrom == From::copy) {
     load(row, sum);
@@ -274,12 +268,11 @@ __device__ __forceinline__ void spread_vector(const SpreadArguments<P>& a, uint3
       sum[c] *= dropped(a.dropping, a.rows.ids[b], local, a.columns, column + c);
   } else if constexpr (kFrom == From::whole) {
     const size_t at = size_t{b} * a.pooled_size + column;
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {
+    unrolled<P::kVector>([&](unsigned c) {
       const bool wanted = share != 0 && column + c < a.columns;
       const bool heard = wanted && (a.reduce != nn::Reduce::max || load_read_only(a.winners + at + c) == local);
       if (heard) sum[c] = share * load_read_only(a.d_pooled + at + c);
-    }
+    });
   } else {
     const LevelEnds& its = a.ends[a.rows.ids[b]];
     const uint32_t begin = its.up_offsets[local], end = its.up_offsets[local + 1];
@@ -287,28 +280,25 @@ __device__ __forceinline__ void spread_vector(const SpreadArguments<P>& a, uint3
     for (uint32_t e = begin; e < end; ++e) {
       const uint32_t set = its.up_rows[e];
       bool mine[P::kVector];
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) mine[c] = true;
+      unrolled<P::kVector>([&](unsigned c) { mine[c] = true; });
       if (a.reduce == nn::Reduce::max) {  // the first of its nodes that has the maximum
         const uint32_t* nodes = its.nodes + size_t{set} * a.nodes;
         float best[P::kVector] = {};
         for (uint32_t j = 0; j < a.nodes; ++j) {
           float own[P::kVector];
           read_vector<P>(a.values, size_t{a.rows.base[b]} + nodes[j], column, own);
-#pragma unroll
-          for (unsigned c = 0; c < P::kVector; ++c) {
-            if (j > 0 && !(own[c] > best[c])) continue;
+          unrolled<P::kVector>([&](unsigned c) {
+            if (j > 0 && !(own[c] > best[c])) return;
             best[c] = own[c];
             mine[c] = nodes[j] == local;
-          }
+          });
         }
         // A class may be in a set more than once: it is heard of once for each time.
         if (e > begin && its.up_rows[e - 1] == set) continue;
       }
       float d[P::kVector];
       load(size_t{a.out_base[b]} + set, d);
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += mine[c] ? d[c] : 0.0f;
+      unrolled<P::kVector>([&](unsigned c) { sum[c] += mine[c] ? d[c] : 0.0f; });
     }
 #pragma unroll
     for (unsigned c = 0; c < P::kVector && a.reduce == nn::Reduce::mean; ++c) sum[c] *= 1 / static_cast<float>(a.nodes);

@@ -327,21 +327,19 @@ struct Steps {
   template <class P>
   __device__ __forceinline__ void load(const Rows<const typename P::Element>& from, size_t base, uint32_t column,
                                        uint4 (&words)[kFlight]) const {
-#pragma unroll
-    for (uint32_t i = 0; i < kFlight; ++i) {
+    unrolled<kFlight>([&](unsigned i) {
       words[i] = make_uint4(0, 0, 0, 0);
-      if (row[i] == Walk::kLeftOut) continue;
+      if (row[i] == Walk::kLeftOut) return;
       words[i] = load_read_only(reinterpret_cast<const uint4*>(from.data + (base + row[i]) * from.stride + column));
-    }
+    });
   }
   template <class P>
   __device__ __forceinline__ void load_arcs(const Rows<const typename P::Element>& from, const RowWalk& my,
                                             uint32_t column, uint4 (&words)[kFlight]) const {
     Steps arcs;
-#pragma unroll
-    for (uint32_t i = 0; i < kFlight; ++i) {
+    unrolled<kFlight>([&](unsigned i) {
       arcs.row[i] = row[i] == Walk::kLeftOut ? Walk::kLeftOut : load_read_only(my.walk.arcs + at[i]);
-    }
+    });
     arcs.load<P>(from, my.arcs, column, words);
   }
 };
@@ -351,11 +349,10 @@ template <class Body>
 __device__ __forceinline__ void for_steps(const Walk& walk, const Body& body) {
   for (uint32_t first = 0; first < walk.count; first += kFlight) {
     Steps steps;
-#pragma unroll
-    for (uint32_t i = 0; i < kFlight; ++i) {
+    unrolled<kFlight>([&](unsigned i) {
       steps.at[i] = first + i;
       steps.row[i] = first + i < walk.count ? walk.row(first + i) : Walk::kLeftOut;
-    }
+    });
     body(steps);
   }
 }
@@ -371,15 +368,13 @@ __device__ __forceinline__ void add_walk(float (&sum)[P::kVector], const Rows<co
   for_steps(walk, [&](const Steps& steps) {
     uint4 words[kFlight];
     steps.load<P>(from, base, column, words);
-#pragma unroll
-    for (uint32_t i = 0; i < kFlight; ++i) {
-      if (steps.row[i] == Walk::kLeftOut) continue;
+    unrolled<kFlight>([&](unsigned i) {
+      if (steps.row[i] == Walk::kLeftOut) return;
       float h[P::kVector];
       P::unpack(words[i], h);
       const float weight = walk.weight(steps.at[i]);
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * h[c];
-    }
+      unrolled<P::kVector>([&](unsigned c) { sum[c] += weight * h[c]; });
+    });
   });
 }
 
@@ -421,48 +416,41 @@ __global__ void __launch_bounds__(kThreads, 3) gather_kernel(GatherArguments<P> 
       add_walk<P>(sum, a.in, my.from, column, walk);
     } else if constexpr (G == Gathered::max) {
       uint32_t winner[P::kVector];
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) winner[c] = ~0u;
+      unrolled<P::kVector>([&](unsigned c) { winner[c] = ~0u; });
       for_steps(walk, [&](const Steps& steps) {
         uint4 words[kFlight];
         steps.load<P>(a.in, my.from, column, words);
-#pragma unroll
-        for (uint32_t i = 0; i < kFlight; ++i) {
-          if (steps.row[i] == Walk::kLeftOut) continue;
+        unrolled<kFlight>([&](unsigned i) {
+          if (steps.row[i] == Walk::kLeftOut) return;
           float h[P::kVector];
           P::unpack(words[i], h);
-#pragma unroll
-          for (unsigned c = 0; c < P::kVector; ++c) {
-            if (winner[c] != ~0u && !(h[c] > sum[c])) continue;
+          unrolled<P::kVector>([&](unsigned c) {
+            if (winner[c] != ~0u && !(h[c] > sum[c])) return;
             sum[c] = h[c];
             winner[c] = steps.row[i];
-          }
-        }
+          });
+        });
       });
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) a.winners[row * a.columns + column + c] = winner[c];
+      unrolled<P::kVector>([&](unsigned c) { a.winners[row * a.columns + column + c] = winner[c]; });
     } else {
       for_steps(walk, [&](const Steps& steps) {
         uint4 words[kFlight], along[kFlight];
         steps.load_arcs<P>(a.arcs, my, column, along);
         steps.load<P>(a.in, my.from, column, words);
-#pragma unroll
-        for (uint32_t i = 0; i < kFlight; ++i) {
-          if (steps.row[i] == Walk::kLeftOut) continue;
+        unrolled<kFlight>([&](unsigned i) {
+          if (steps.row[i] == Walk::kLeftOut) return;
           float h[P::kVector], m[P::kVector];
           P::unpack(words[i], h);
           P::unpack(along[i], m);
           const float weight = walk.weight(steps.at[i]);
-#pragma unroll
-          for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * message<P, G>(a.activation, h[c], m[c]);
-        }
+          unrolled<P::kVector>([&](unsigned c) { sum[c] += weight * message<P, G>(a.activation, h[c], m[c]); });
+        });
       });
     }
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {
+    unrolled<P::kVector>([&](unsigned c) {
       if (G != Gathered::max) sum[c] *= my.share;
       if (a.onto.data != nullptr) sum[c] += factor * own[c];
-    }
+    });
     *reinterpret_cast<uint4*>(out.data + row * out.stride + column) = P::pack(sum);
   }
 }
@@ -474,11 +462,10 @@ __device__ __forceinline__ void leave_vector(float (&sum)[P::kVector], uint32_t 
                                              typename P::Element* to) {
   float before[P::kVector] = {};
   if (accumulate) P::unpack(*reinterpret_cast<const uint4*>(to), before);
-#pragma unroll
-  for (unsigned c = 0; c < P::kVector; ++c) {
+  unrolled<P::kVector>([&](unsigned c) {
     sum[c] = column + c < columns ? sum[c] * slope_at(slope, h[c]) : 0.0f;
     if (accumulate) sum[c] += before[c];
-  }
+  });
   *reinterpret_cast<uint4*>(to) = P::pack(sum);
 }
 
@@ -510,8 +497,7 @@ __device__ __forceinline__ void take_shares(const GatherArguments<P>& f, uint32_
     for (uint32_t j = 1; j < kFlight; ++j) row = i == j ? to[j] : row;
     if (row == Walk::kLeftOut) continue;
     const float share = f.share(b, walk_of(f.hop, f.ground, f.in_base, b, row, false));
-#pragma unroll
-    for (uint32_t j = 0; j < kFlight; ++j) weight[j] *= i == j ? share : 1.0f;
+    unrolled<kFlight>([&](unsigned j) { weight[j] *= i == j ? share : 1.0f; });
   }
 }
 
@@ -545,8 +531,7 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
       load_vector<P>(a.values, row, column, h);
       if (a.begins) {
         load_vector<P>(a.d, row, column, d);
-#pragma unroll
-        for (unsigned c = 0; c < P::kVector; ++c) eps += d[c] * h[c];
+        unrolled<P::kVector>([&](unsigned c) { eps += d[c] * h[c]; });
       }
       if (!a.wanted) continue;
       if (a.hop != Hop::none) {
@@ -561,39 +546,30 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
             if constexpr (has_messages(G)) steps.load_arcs<P>(f.arcs, my, column, along);
             steps.load<P>(a.d, my.from, column, words);
             float weight[kFlight];
-#pragma unroll
-            for (uint32_t i = 0; i < kFlight; ++i) {
-              weight[i] = steps.row[i] == Walk::kLeftOut ? 0.0f : walk.weight(steps.at[i]);
-            }
+            unrolled<kFlight>(
+                [&](unsigned i) { weight[i] = steps.row[i] == Walk::kLeftOut ? 0.0f : walk.weight(steps.at[i]); });
             if constexpr (may_be_mean(G)) take_shares(f, my.graph, steps.row, weight);
-#pragma unroll
-            for (uint32_t i = 0; i < kFlight; ++i) {
-              if (steps.row[i] == Walk::kLeftOut) continue;
+            unrolled<kFlight>([&](unsigned i) {
+              if (steps.row[i] == Walk::kLeftOut) return;
               float of[P::kVector];
               P::unpack(words[i], of);
               if constexpr (G == Gathered::mean) {
-#pragma unroll
-                for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight[i] * of[c];
+                unrolled<P::kVector>([&](unsigned c) { sum[c] += weight[i] * of[c]; });
               } else if constexpr (G == Gathered::max) {
                 const size_t read = (size_t{my.from} + steps.row[i]) * f.columns + column;
-#pragma unroll
-                for (unsigned c = 0; c < P::kVector; ++c) sum[c] += f.winners[read + c] == u ? of[c] : 0.0f;
+                unrolled<P::kVector>([&](unsigned c) { sum[c] += f.winners[read + c] == u ? of[c] : 0.0f; });
               } else {
                 float m[P::kVector];
                 P::unpack(along[i], m);
-#pragma unroll
-                for (unsigned c = 0; c < P::kVector; ++c) {
-                  sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[i] * of[c]);
-                }
+                unrolled<P::kVector>(
+                    [&](unsigned c) { sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[i] * of[c]); });
               }
-            }
+            });
           });
         }
-#pragma unroll
-        for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= my.share;
+        unrolled<P::kVector>([&](unsigned c) { sum[c] *= my.share; });
       }
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += factor * d[c];
+      unrolled<P::kVector>([&](unsigned c) { sum[c] += factor * d[c]; });
       leave_vector<P>(sum, column, a.columns, a.slope, h, a.accumulate, d_in.data + row * d_in.stride + column);
     }
   }
@@ -664,29 +640,25 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
     for (uint32_t i = 0; i < my.sides[0].count; i += kFlight / 2) {  // half of them each way
       Steps to, from;
       float weight[kFlight];
-#pragma unroll
-      for (uint32_t j = 0; j < kFlight; ++j) {
+      unrolled<kFlight>([&](unsigned j) {
         const ArcWalk& side = my.sides[j % 2];
         const uint32_t at = i + j / 2;
         to.row[j] = at < side.count ? side.out + at * side.stride : Walk::kLeftOut;
         from.row[j] = at < side.count ? side.in + at * side.stride : Walk::kLeftOut;
         weight[j] = my.weight;
-      }
+      });
       uint4 given[kFlight], heard[kFlight];
       to.load<P>(a.d, my.out, column, given);
       from.load<P>(f.in, my.in, column, heard);
       if constexpr (may_be_mean(G)) take_shares(f, my.graph, to.row, weight);
-#pragma unroll
-      for (uint32_t j = 0; j < kFlight; ++j) {
-        if (to.row[j] == Walk::kLeftOut) continue;
+      unrolled<kFlight>([&](unsigned j) {
+        if (to.row[j] == Walk::kLeftOut) return;
         float h[P::kVector], d[P::kVector];
         P::unpack(given[j], d);
         P::unpack(heard[j], h);
-#pragma unroll
-        for (unsigned c = 0; c < P::kVector; ++c) {
-          sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[j] * d[c]);
-        }
-      }
+        unrolled<P::kVector>(
+            [&](unsigned c) { sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[j] * d[c]); });
+      });
     }
     leave_vector<P>(sum, column, a.columns, a.slope, m, a.accumulate, out.data + row * out.stride + column);
   }
@@ -726,8 +698,7 @@ __global__ void __launch_bounds__(kThreads) product_kernel(ProductArguments<P> a
     float left[P::kVector], right[P::kVector];
     load_vector<P>(a.x, x + (a.x_down ? size_t{k} * n : k), column, left);
     load_vector<P>(a.y, y + (a.y_down ? size_t{k} * n : k), column, right);
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) sum[c] += left[c] * right[c];
+    unrolled<P::kVector>([&](unsigned c) { sum[c] += left[c] * right[c]; });
   }
   typename P::Element* to = out.data + size_t{row} * out.stride + column;
   if (a.values.data == nullptr) {

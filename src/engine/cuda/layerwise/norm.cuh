@@ -63,12 +63,11 @@ __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a
     const uint32_t groups = kThreads / vectors, group = threadIdx.x / vectors;
     const uint32_t column = (vector0 + threadIdx.x % vectors) * P::kVector;
     float one[P::kVector] = {}, two[P::kVector] = {}, around[P::kVector] = {}, factor[P::kVector] = {};
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {
-      if (a.by_row || column + c >= a.columns) continue;
+    unrolled<P::kVector>([&](unsigned c) {
+      if (a.by_row || column + c >= a.columns) return;
       around[c] = (kBack ? a.mean : a.old_mean)[column + c];
       if (kBack) factor[c] = a.scale[column + c];
-    }
+    });
 #pragma unroll 4
     for (uint32_t r = group < groups ? group : count; r < count; r += groups) {
       float x[P::kVector], d[P::kVector];
@@ -76,26 +75,23 @@ __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a
       if constexpr (kBack) {
         load_vector<P>(a.d, first + r, column, d);
         const float mean = a.by_row ? a.mean[first + r] : 0.0f, scale = a.by_row ? a.scale[first + r] : 0.0f;
-#pragma unroll
-        for (unsigned c = 0; c < P::kVector; ++c) {
+        unrolled<P::kVector>([&](unsigned c) {
           one[c] += d[c];
           two[c] += d[c] * ((x[c] - (a.by_row ? mean : around[c])) * (a.by_row ? scale : factor[c]));
-        }
+        });
       } else {
-#pragma unroll
-        for (unsigned c = 0; c < P::kVector; ++c) {
+        unrolled<P::kVector>([&](unsigned c) {
           const float gap = x[c] - around[c];
           one[c] += gap;
           two[c] += gap * gap;
-        }
+        });
       }
     }
     __syncthreads();
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {
+    unrolled<P::kVector>([&](unsigned c) {
       parts[0][threadIdx.x * P::kVector + c] = one[c];
       parts[1][threadIdx.x * P::kVector + c] = two[c];
-    }
+    });
     __syncthreads();
     const uint32_t width = vectors * P::kVector, begin = vector0 * P::kVector;
     for (uint32_t c = threadIdx.x; c < width && begin + c < a.columns; c += kThreads) {
@@ -204,26 +200,23 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(NormArguments<P> a, Rows
     load_floats<P>(a.of_x + column, of_x);
     load_floats<P>(a.fixed + column, fixed);
     if constexpr (kBack) load_floats<P>(a.of_d + column, of_d);
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) made[c] = x[c] * of_x[c] + (kBack ? d[c] * of_d[c] : 0.0f) + fixed[c];
+    unrolled<P::kVector>([&](unsigned c) { made[c] = x[c] * of_x[c] + (kBack ? d[c] * of_d[c] : 0.0f) + fixed[c]; });
   } else {
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {
-      if (column + c >= a.columns) continue;
+    unrolled<P::kVector>([&](unsigned c) {
+      if (column + c >= a.columns) return;
       const float hat = a.hat(x[c], row, column + c), weight = a.weight[column + c];
       const float count = static_cast<float>(a.columns);
       made[c] = kBack ? (d[c] * weight - a.sums[row] / count - hat * (a.products[row] / count)) * a.scale[row]
                       : weight * hat + a.bias[column + c];
-    }
+    });
   }
-#pragma unroll
-  for (unsigned c = 0; c < P::kVector; ++c) {
+  unrolled<P::kVector>([&](unsigned c) {
     if (column + c >= a.columns) {
       made[c] = 0;
     } else if (!kBack && a.activates) {
       made[c] = activated<P::kFast>(a.activation, made[c]);
     }
-  }
+  });
   if constexpr (kBack) {
     leave_vector<P>(made, column, a.columns, a.slope, x, a.accumulate, to);
   } else {

@@ -76,8 +76,7 @@ __device__ __forceinline__ void read_vector(const AnyRows& from, size_t row, uin
               out);
     return;
   }
-#pragma unroll
-  for (unsigned c = 0; c < P::kVector; ++c) out[c] = static_cast<const float*>(from.data)[at + c];
+  unrolled<P::kVector>([&](unsigned c) { out[c] = static_cast<const float*>(from.data)[at + c]; });
 }
 
 /// What the gradient of a value is multiplied with, for it is kept before the activation that made the value.
@@ -169,31 +168,27 @@ __device__ __forceinline__ void add_rows(float (&sum)[P::kVector], const typenam
   uint32_t column[kFlight];
   float weight[kFlight];
   const auto fetch = [&](uint32_t first) {
-#pragma unroll
-    for (uint32_t i = 0; i < kFlight; ++i) {
+    unrolled<kFlight>([&](unsigned i) {
       const uint32_t at = first + i < entries.count ? first + i : entries.count - 1;
       column[i] = load_read_only(entries.columns + at);
       weight[i] = weighted ? static_cast<float>(load_read_only(entries.weights + at)) : 1.0f;
       if (first + i >= entries.count) weight[i] = 0;
-    }
+    });
   };
   fetch(0);
   for (uint32_t e = 0; e < entries.count; e += kFlight) {
     uint4 words[kFlight];
     float now[kFlight];
-#pragma unroll
-    for (uint32_t i = 0; i < kFlight; ++i) {
+    unrolled<kFlight>([&](unsigned i) {
       words[i] = load_read_only(reinterpret_cast<const uint4*>(from + column[i] * stride));
       now[i] = weight[i];
-    }
+    });
     if (e + kFlight < entries.count) fetch(e + kFlight);
-#pragma unroll
-    for (uint32_t i = 0; i < kFlight; ++i) {
+    unrolled<kFlight>([&](unsigned i) {
       float v[P::kVector];
       P::unpack(words[i], v);
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += now[i] * v[c];
-    }
+      unrolled<P::kVector>([&](unsigned c) { sum[c] += now[i] * v[c]; });
+    });
   }
 }
 

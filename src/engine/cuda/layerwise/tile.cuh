@@ -17,6 +17,13 @@ inline constexpr unsigned kTile = 64;  ///< rows and columns of a tile
 inline constexpr unsigned kBlock = kTile * kTile;
 inline constexpr unsigned kThreads = 256;
 
+/// Calls body with 0, …, kCount - 1: no loop is left of it, so that what it indexes may stay in registers.
+template <unsigned kCount, class Body>
+__device__ __forceinline__ void unrolled(const Body& body) {
+#pragma unroll
+  for (unsigned i = 0; i < kCount; ++i) body(i);
+}
+
 struct Mixed {
   using Element = Half;
   static constexpr unsigned kVector = 8;  ///< elements of 16 bytes
@@ -109,19 +116,17 @@ __device__ __forceinline__ void multiply_rows(float (&sums)[2][2][4], const floa
   for (unsigned s = 0; s < steps; ++s) {
     const float2 w0 = weights[s * 32], w1 = weights[(8 + s) * 32];
     const Split b[2][2] = {{split(w0.x), split(w0.y)}, {split(w1.x), split(w1.y)}};
-#pragma unroll
-    for (unsigned m = 0; m < 2; ++m) {
-      if (m == 1 && !second) continue;
+    unrolled<2>([&](unsigned m) {
+      if (m == 1 && !second) return;
       unsigned high[4], low[4];
-#pragma unroll
-      for (unsigned i = 0; i < 4; ++i) {
+      unrolled<4>([&](unsigned i) {
         const Split a = split(tile[Full::place(row0 + m * 16 + g + (i & 1) * 8, s * 8 + t + (i >> 1) * 4)]);
         high[i] = a.high;
         low[i] = a.low;
-      }
+      });
       mma_split(sums[m][0], high, low, b[0][0], b[0][1]);
       mma_split(sums[m][1], high, low, b[1][0], b[1][1]);
-    }
+    });
   }
 }
 
@@ -133,24 +138,21 @@ __device__ __forceinline__ void multiply_columns(float (&sums)[2][4][4], const H
   const unsigned lane = threadIdx.x & 31, matrix = lane >> 3, in = lane & 7;
   for (unsigned k = 0; k < rows; k += 16) {
     unsigned b[2][4];
-#pragma unroll
-    for (unsigned n = 0; n < 2; ++n) {
+    unrolled<2>([&](unsigned n) {
       if (b0 + n * 16 < b_end) {
         ldmatrix_x4_trans(b[n], b_tile + Mixed::place(k + in + (matrix & 1) * 8, b0 + n * 16 + (matrix >> 1) * 8));
       }
-    }
-#pragma unroll
-    for (unsigned m = 0; m < 2; ++m) {
-      if (a0 + m * 16 >= a_end) continue;
+    });
+    unrolled<2>([&](unsigned m) {
+      if (a0 + m * 16 >= a_end) return;
       unsigned a[4];
       ldmatrix_x4_trans(a, a_tile + Mixed::place(k + in + (matrix >> 1) * 8, a0 + m * 16 + (matrix & 1) * 8));
-#pragma unroll
-      for (unsigned n = 0; n < 2; ++n) {
-        if (b0 + n * 16 >= b_end) continue;
+      unrolled<2>([&](unsigned n) {
+        if (b0 + n * 16 >= b_end) return;
         mma_16816(sums[m][2 * n], a, b[n][0], b[n][1]);
         mma_16816(sums[m][2 * n + 1], a, b[n][2], b[n][3]);
-      }
-    }
+      });
+    });
   }
 }
 __device__ __forceinline__ void multiply_columns(float (&sums)[2][4][4], const float* a_tile, unsigned a0,
@@ -159,26 +161,22 @@ __device__ __forceinline__ void multiply_columns(float (&sums)[2][4][4], const f
   const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   for (unsigned k = 0; k < rows; k += 8) {
     unsigned high[2][4], low[2][4];
-#pragma unroll
-    for (unsigned m = 0; m < 2; ++m) {
-      if (a0 + m * 16 >= a_end) continue;
-#pragma unroll
-      for (unsigned i = 0; i < 4; ++i) {
+    unrolled<2>([&](unsigned m) {
+      if (a0 + m * 16 >= a_end) return;
+      unrolled<4>([&](unsigned i) {
         const Split a = split(a_tile[Full::place(k + t + (i >> 1) * 4, a0 + m * 16 + g + (i & 1) * 8)]);
         high[m][i] = a.high;
         low[m][i] = a.low;
-      }
-    }
-#pragma unroll
-    for (unsigned n = 0; n < 4; ++n) {
-      if (b0 + n * 8 >= b_end) continue;
+      });
+    });
+    unrolled<4>([&](unsigned n) {
+      if (b0 + n * 8 >= b_end) return;
       const Split b_first = split(b_tile[Full::place(k + t, b0 + n * 8 + g)]);
       const Split b_second = split(b_tile[Full::place(k + t + 4, b0 + n * 8 + g)]);
-#pragma unroll
-      for (unsigned m = 0; m < 2; ++m) {
+      unrolled<2>([&](unsigned m) {
         if (a0 + m * 16 < a_end) mma_split(sums[m][n], high[m], low[m], b_first, b_second);
-      }
-    }
+      });
+    });
   }
 }
 
