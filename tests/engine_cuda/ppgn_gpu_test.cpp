@@ -5,9 +5,8 @@
 #include "engine/cases.hpp"
 #include "engine/core/adam.hpp"
 #include "engine/cpu/kernels.hpp"
-#include "engine/cuda/ppgn/network.hpp"
-#include "engine/cuda/runtime/device.hpp"
 #include "engine/golden.hpp"
+#include "engine/sets/set_data.hpp"
 #include "engine_cuda/device_fixture.hpp"
 #include "graph/graph_samples.hpp"
 
@@ -203,10 +202,9 @@ TEST_P(Ppgn, RandomFeaturesAreTheCpuEngines) {
     (void)make_engine("cpu", 1)->gradient(job, parameters, toy.all(), draw, expected, expected_logits);
     EXPECT_LE(distance(path->predict(job, parameters, toy.all(), draw).values, expected_logits.values), tolerance());
 
-    gpu::Stream queue;
-    const gpu::PpgnGraphs data(job, 1, queue);
-    for (std::uint32_t g = 0; g < toy.graphs.size(); ++g) {
-      EXPECT_EQ(data.graph(g).rows, toy.graphs[g].num_nodes() * toy.graphs[g].num_nodes());
+    const auto rows = pair_rows(job, 1);
+    for (std::size_t g = 0; g < toy.graphs.size(); ++g) {
+      EXPECT_EQ(rows[g].classes.size(), toy.graphs[g].num_nodes() * toy.graphs[g].num_nodes());
     }
   }
 }
@@ -296,31 +294,14 @@ TEST_P(Ppgn, GivesTheSameBitsBesideOthersAndWhenResumed) {
 TEST_P(Ppgn, GivesTheSameBitsInLittleMemory) {
   const Training training(1);
   const auto parameters = nn::initial_parameters(training.job.model, 1, 0);
-  const auto gradient_in = [&]<class T>(T, std::size_t memory) {
-    gpu::Stream stream;
-    const gpu::PpgnGraphs data(training.job, 1, stream);
-    const auto which = training.toy.all();
-    gpu::PpgnNetwork<T> network(training.job, data, gpu::ppgn_most_rows(data, which, which.size()),
-                                static_cast<unsigned>(which.size()), which.size(), memory, {stream});
-    std::vector<gpu::PpgnGraph> list;
-    gpu::DeviceArray<gpu::PpgnGraph> there(which.size(), "graphs");
-    const auto batches = gpu::ppgn_batches(data, which, which.size(), there.data(), list);
-    there.upload(list, stream);
-    network.set_parameters(parameters);
-    network.clear_gradient();
-    network.forward(batches[0], {}, 1);
-    network.backward(batches[0]);
-    network.add_gradient(batches[0].rows, 1);
+  const auto gradient_in = [&](std::size_t memory) {
     std::vector<float> gradient;
-    network.gradient(gradient);
+    Logits logits;
+    const auto path = gpu::make_ppgn_path({.precision = GetParam(), .threads = 1, .memory = memory});
+    (void)path->gradient(training.job, parameters, training.toy.all(), {}, gradient, logits);
     return gradient;
   };
-  const std::size_t plenty = std::size_t{1} << 40;
-  if (mixed()) {
-    EXPECT_EQ(gradient_in(gpu::Half{}, plenty), gradient_in(gpu::Half{}, 0));
-  } else {
-    EXPECT_EQ(gradient_in(0.0f, plenty), gradient_in(0.0f, 0));
-  }
+  EXPECT_EQ(gradient_in(std::size_t{1} << 40), gradient_in(0));
 }
 
 TEST_P(Ppgn, ATrialThatLeavesTheNumbersStaysAtItsLastGoodState) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "engine/cuda/ppgn/products.hpp"
-#include "engine/cuda/ppgn/wgmma.hpp"
 #include "engine/cuda/runtime/device.hpp"
 #include "engine_cuda/device_fixture.hpp"
 #include "support/random.hpp"

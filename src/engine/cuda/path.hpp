@@ -1,6 +1,7 @@
 #pragma once
 /// A way to run models on the GPU, of which cuda_engine.hpp chooses. A path is for one job, which it is handed with
 /// every call: what it brought to the device for one it keeps for the next.
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,8 +34,9 @@ struct PathOptions {
   unsigned threads = 0;                    ///< of the host, for data and draws; 0: all cores
   std::uint64_t passes = 1;                ///< how often each graph will be drawn, at least (Engine::open)
   // For tests:
-  std::size_t chunk_epochs = 0;  ///< exactly so many between two looks at the host; 0: about a quarter of a second's
-  std::size_t together = 0;      ///< trials in lockstep (fused) or side by side (layer-wise) at most; 0: as many as pay
+  std::size_t chunk_epochs = 0;   ///< exactly so many between two looks at the host; 0: about a quarter of a second's
+  std::size_t memory = SIZE_MAX;  ///< ppgn: bytes that gradient() may keep in tensors, about
+  std::size_t together = 0;  ///< trials in lockstep (fused) or side by side (layer-wise) at most; 0: as many as pay
   /// Layer-wise: where gradient() leaves the rows whose values were the maxima (graphs × pooled columns; of the graph's
   /// own numbers). Rows that are equal to half precision may win in another order than in single precision.
   std::vector<std::uint32_t>* winners = nullptr;

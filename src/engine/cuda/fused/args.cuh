@@ -25,12 +25,12 @@ inline constexpr int kMostStaged = 10;  ///< slots a warp of the update holds at
 inline constexpr int kSmallEach = 2;    ///< small parameters a thread of the update has
 inline constexpr int kNear = 6;         ///< neighbours whose places are kept in registers
 
-/// Where weight (input i, output j) of a W × W matrix stands: in the order in which lanes hold it as an operand of
-/// mma.m16n8k16 that contracts over j, so that every access is a row of 16-byte words. The other orientation, which
+/// Where weight (input i, output j) of a width × width matrix stands: in the order in which lanes hold it as an operand
+/// of mma.m16n8k16 that contracts over j, so that every access is a row of 16-byte words. The other orientation, which
 /// contracts over i, is the same with i and j exchanged.
-template <int W>
-__host__ __device__ __forceinline__ constexpr int fragment_place(int i, int j) {
-  return ((((i >> 3) * (W / 32) + (j >> 5)) * 32 + (i & 7) * 4 + ((j & 7) >> 1)) * 4 + ((j >> 3) & 3)) * 2 + (j & 1);
+constexpr int fragment_place(int width, int i, int j) {
+  return ((((i >> 3) * (width / 32) + (j >> 5)) * 32 + (i & 7) * 4 + ((j & 7) >> 1)) * 4 + ((j >> 3) & 3)) * 2 +
+         (j & 1);
 }
 
 /// A graph of the data: its rows in row_offsets (nodes + 1 of them), in features (one per node), its edges in
@@ -167,6 +167,9 @@ struct Args {
   float beta2, one_minus_beta2, epsilon;  ///< of Adam
   float clip;                             ///< the longest gradient; see squares
   float* squares;  ///< [trial][block of the update]: of the gradients before they are clipped; null: they are not
+
+  /// Which of the two kernels: see Kernels.
+  [[nodiscard]] bool elu() const { return model.activation == nn::Activation::elu; }
 };
 
 __device__ __forceinline__ int least(int x, int y) { return x < y ? x : y; }
@@ -183,41 +186,30 @@ __host__ __device__ __forceinline__ int update_parts(const Model& model) {
   return weight_blocks(model) + small_blocks(model);
 }
 
-/// The kernels of one padded width.
+/// The kernels of one padded width; for any activation, and for ELU, known when they are compiled.
 struct Kernels {
-  void (*train_elu)(Args, int step);
-  void (*train_any)(Args, int step);  ///< any activation
-  void (*test_elu)(Args, int draw);
-  void (*test_any)(Args, int draw);
+  void (*train[2])(Args, int step);
+  void (*test[2])(Args, int draw);
   void (*measure)(Args, int step);  ///< before an update that clips: fills Args::squares
   void (*update)(Args, int step);
-  [[nodiscard]] auto train(nn::Activation activation) const {
-    return activation == nn::Activation::elu ? train_elu : train_any;
-  }
-  [[nodiscard]] auto test(nn::Activation activation) const {
-    return activation == nn::Activation::elu ? test_elu : test_any;
-  }
 };
-[[nodiscard]] const Kernels& kernels32();
-[[nodiscard]] const Kernels& kernels64();
-[[nodiscard]] const Kernels& kernels128();
+[[nodiscard]] const Kernels& kernels_of(int width);
 
 /// Shared memory of the head's values, in floats (they lie over the aggregates).
-template <int W>
 struct HeadPlaces {
   /// Partial maxima, partial sums of both hidden layers stand one after another at the beginning.
   __host__ __device__ static constexpr int partials(int hidden) {
     return 2 * kThreads > 2 * kWarps * hidden ? 2 * kThreads : 2 * kWarps * hidden;
   }
   int pooled, winner, hidden1, slope1, d_hidden1, d_pooled, hidden2, d_hidden2, d_logits, peak, tail, floats;
-  __host__ __device__ constexpr HeadPlaces(int hidden, int classes)
+  __host__ __device__ constexpr HeadPlaces(int width, int hidden, int classes)
       : pooled(partials(hidden)),
-        winner(pooled + 2 * W),
-        hidden1(winner + 2 * W),
-        slope1(hidden1 + 2 * W),
-        d_hidden1(slope1 + 2 * W),
-        d_pooled(d_hidden1 + 2 * W),
-        hidden2(d_pooled + 2 * W),
+        winner(pooled + 2 * width),
+        hidden1(winner + 2 * width),
+        slope1(hidden1 + 2 * width),
+        d_hidden1(slope1 + 2 * width),
+        d_pooled(d_hidden1 + 2 * width),
+        hidden2(d_pooled + 2 * width),
         d_hidden2(hidden2 + 2 * hidden),
         d_logits(d_hidden2 + 2 * hidden),
         peak(d_logits + 2 * kMostClasses),

@@ -87,7 +87,7 @@ struct HeadWork {
   unsigned last;       ///< where the last layer's output is
   const float* small;  ///< the trial's small parameters
   float* factors;      ///< in training: of the block's first graph
-  HeadPlaces<W> at;
+  HeadPlaces at;
   float* values;  ///< the head's values; partial sums stand at the beginning
   int tid, warp, lane;
   int column, part;  ///< of the readout and of the first hidden layer
@@ -105,7 +105,7 @@ struct HeadWork {
         factors(training ? args.factor_slots + (static_cast<std::size_t>(names.trial) * args.batch + names.place[0]) *
                                                    args.model.factors
                          : nullptr),
-        at(args.model.hidden, args.model.classes),
+        at(W, args.model.hidden, args.model.classes),
         values(reinterpret_cast<float*>(shared + args.shared.scratch)),
         tid(static_cast<int>(threadIdx.x)),
         warp(w),

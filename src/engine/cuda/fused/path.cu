@@ -8,9 +8,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 namespace {
 
-using fused::Args;
 using fused::Outcome;
-using fused::Shape;
 using fused::Unit;
 
 constexpr std::size_t kGradientGraphs = 128;  // of a round, so that slots stay small
@@ -20,68 +18,131 @@ struct Prepared {
   Prepared(const Job& job, std::uint64_t passes, unsigned threads)
       : shape(fused::shape_of(job)), tables(job, shape, stream), draws(job, passes, threads, stream) {}
   Stream stream;
-  Shape shape;
+  fused::Shape shape;
   fused::Tables tables;
   DeviceDraws draws;
 };
 
-// Parameters of one model on the device, for passes that change nothing.
+// Parameters of one model on the device, and a draw, for passes that change nothing. Pinned features go from pass to
+// pass.
 class Fixed {
  public:
-  Fixed(Prepared& prepared, std::span<const float> parameters)
-      : prepared_(prepared), stream_(prepared.stream), states_(prepared.shape, 1, stream_) {
+  Fixed(const Job& job, Prepared& on, std::span<const float> parameters, const Draw& draw)
+      : job_(job),
+        on_(on),
+        states_(on.shape, 1, on.stream),
+        epoch_(1, "epoch"),
+        pinned_(DeviceArray<float>::from(draw.pinned, "pinned random features", on.stream)),
+        key_(inputs_of(draw).key) {
     const auto all = states_.pinned();
     std::fill(all.begin(), all.end(), 0.0f);
     std::copy(parameters.begin(), parameters.end(), states_.part(all, 0, 0).begin());
-    states_.load(stream_);
-    epoch_ = DeviceArray<int>(1, "epoch");
-    epoch_.zero(stream_);
+    states_.load(on.stream);
+    epoch_.zero(on.stream);
   }
 
-  // Arguments for passes under one draw. `first` holds the first row of each place among pinned features.
-  Args args(const Draw& draw, std::size_t batch) {
-    Args args = fused::args_of(prepared_.shape, 1, batch);
-    prepared_.tables.place(args);
-    states_.place(args);
-    args.epoch = epoch_.data();
-    if (!draw.pinned.empty() && pinned_.size() == 0) {
-      pinned_ = DeviceArray<float>::from(draw.pinned, "pinned random features", stream_);
+  // The logits of some graphs. In training also the sum of their losses; that of their gradients is added to the first
+  // moments.
+  double pass(std::span<const std::uint32_t> which, bool training, std::span<float> logits) {
+    Stream& stream = on_.stream;
+    std::vector<unsigned> pinned_rows;  // of every graph's first node
+    for (const std::uint32_t g : which) {
+      pinned_rows.push_back(pinned_used_);
+      pinned_used_ += job_.data.graphs[g].num_nodes();
     }
-    args.pinned = draw.pinned.empty() ? nullptr : pinned_.data();
-    return args;
+    // Places count along the units; remember which graph asked for is where.
+    std::vector<Unit> units = fused::test_units(on_.shape, which);
+    std::vector<std::size_t> position;
+    std::vector<unsigned> first;
+    std::vector<std::uint32_t> graphs;
+    for (Unit& unit : units) {
+      for (int i = 0; i < 2; ++i) {
+        if (unit.graph[i] == fused::kNone) continue;
+        position.push_back(unit.place[i]);
+        first.push_back(pinned_rows[unit.place[i]]);
+        graphs.push_back(unit.graph[i]);
+        unit.place[i] = static_cast<unsigned>(position.size() - 1);
+      }
+    }
+    const OneDraw drawn(on_.draws, graphs, key_, stream);
+    const char* const what = training ? "graphs" : "graphs to predict";
+    const int count = static_cast<int>(units.size()), due = 1;
+    const uint2 key = make_uint2(key_.lo, key_.hi);
+    const fused::StepEntry step = {0, 1, count, static_cast<int>(which.size()), 1, 1};
+    const fused::EpochKeys keys = {key, make_uint2(0, 0)};
+    const auto device_units = DeviceArray<Unit>::from(units, what, stream);
+    const auto device_first = DeviceArray<unsigned>::from(first, what, stream);
+    const auto device_step = DeviceArray<fused::StepEntry>::from({&step, 1}, what, stream);
+    const auto device_keys = DeviceArray<fused::EpochKeys>::from({&keys, 1}, what, stream);
+    const auto device_count = DeviceArray<int>::from({&count, 1}, what, stream);
+    const auto device_due = DeviceArray<int>::from({&due, 1}, what, stream);
+    const auto device_key = DeviceArray<uint2>::from({&key, 1}, what, stream);
+    DeviceArray<Outcome> outcomes(which.size(), "losses");
+    DeviceArray<float> device_logits(logits.size(), "logits");
+    DeviceArray<int> bad(1, "flags");
+    bad.zero(stream);
+    fused::Args args = fused::args_of(on_.shape, 1, which.size());
+    on_.tables.place(args);
+    states_.place(args);
+    fused::Workspace workspace;
+    if (training) workspace.reserve(on_.shape, 1, units.size(), which.size(), stream);
+    workspace.place(args);
+    args.epoch = epoch_.data();
+    args.units_most = args.units_stride = args.test_units_most = count;
+    args.staged_slots = std::min(fused::kMostStaged, count);
+    args.tests_most = static_cast<int>(which.size());
+    args.units = args.test_units = device_units.data();
+    args.pinned = pinned_.data();
+    args.pinned_first = device_first.data();
+    args.drawn = drawn.view();
+    args.places = args.test_places = drawn.places();
+    args.plan = device_step.data();
+    args.keys = device_keys.data();
+    args.test_counts = device_count.data();
+    args.test_due = device_due.data();
+    args.test_keys = device_key.data();
+    args.outcomes = outcomes.data();
+    args.logits = args.train_logits = device_logits.data();
+    args.bad_epoch = bad.data();
+    args.gradient_alone = true;
+    const fused::Kernels& kernels = *on_.shape.kernels;
+    launch((training ? kernels.train : kernels.test)[args.elu()], units.size(), fused::kThreads,
+           static_cast<std::size_t>(args.shared.bytes), stream, args, 0);
+    std::vector<Outcome> results(training ? which.size() : 0);
+    if (training) {
+      launch(kernels.update, fused::update_blocks(args), fused::kUpdateThreads, fused::update_shared(args), stream,
+             args, 0);
+      outcomes.download(results, stream);
+    }
+    std::vector<float> values(logits.size());
+    device_logits.download(values, stream);
+    stream.sync();
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * job_.model.classes), job_.model.classes,
+                  logits.begin() + static_cast<std::ptrdiff_t>(position[i] * job_.model.classes));
+    }
+    double loss = 0;
+    for (const Outcome& outcome : results) loss += outcome.loss;
+    return loss;
   }
 
-  static uint2 key(const Draw& draw) {
-    const Key words = inputs_of(draw).key;
-    return make_uint2(words.lo, words.hi);
+  // The first moments.
+  std::span<const float> gradient() {
+    const auto all = states_.pinned();
+    states_.save(all, on_.stream);
+    on_.stream.sync();
+    return states_.part(all, 0, 1);
   }
-  // The rows that a pass over these graphs draws.
-  OneDraw drawn(std::span<const std::uint32_t> graphs, const Draw& draw) {
-    return {prepared_.draws, graphs, inputs_of(draw).key, stream_};
-  }
-
-  const Shape& shape() const { return prepared_.shape; }
-  Stream& stream() { return stream_; }
-  fused::States& states() { return states_; }
 
  private:
-  Prepared& prepared_;
-  Stream& stream_;
+  const Job& job_;
+  Prepared& on_;
   fused::States states_;
   DeviceArray<int> epoch_;
   DeviceArray<float> pinned_;
+  Key key_;
+  unsigned pinned_used_ = 0;
 };
-
-// Row of every asked graph's first node among the pinned features.
-std::vector<unsigned> first_rows(const Job& job, std::span<const std::uint32_t> which) {
-  std::vector<unsigned> rows;
-  unsigned used = 0;
-  for (const std::uint32_t g : which) {
-    rows.push_back(used);
-    used += job.data.graphs[g].num_nodes();
-  }
-  return rows;
-}
 
 class FusedPath final : public Path {
  public:
@@ -109,132 +170,30 @@ class FusedPath final : public Path {
                                const Draw& draw) override {
     Logits logits;
     logits.values.resize(which.size() * job.model.classes);
-    if (which.empty()) return logits;
-    Fixed fixed(prepared(job, 1), parameters);
-    Stream& stream = fixed.stream();
-    const std::vector<Unit> units = fused::test_units(fixed.shape(), which);
-    const std::vector<unsigned> rows = first_rows(job, which);
-    const std::vector<int> count = {static_cast<int>(units.size())}, due = {1};
-    const std::vector<uint2> keys = {Fixed::key(draw)};
-    const auto device_units = DeviceArray<Unit>::from(units, "graphs to predict", stream);
-    const auto device_rows = DeviceArray<unsigned>::from(rows, "graphs to predict", stream);
-    const auto device_count = DeviceArray<int>::from(count, "graphs to predict", stream);
-    const auto device_due = DeviceArray<int>::from(due, "graphs to predict", stream);
-    const auto device_keys = DeviceArray<uint2>::from(keys, "graphs to predict", stream);
-    DeviceArray<float> out(logits.values.size(), "logits");
-    const OneDraw drawn = fixed.drawn(which, draw);
-    Args args = fixed.args(draw, 1);
-    args.test_units = device_units.data();
-    args.pinned_first = device_rows.data();
-    args.drawn = drawn.view();
-    args.test_places = drawn.places();
-    args.test_counts = device_count.data();
-    args.test_due = device_due.data();
-    args.test_keys = device_keys.data();
-    args.test_units_most = static_cast<int>(units.size());
-    args.tests_most = static_cast<int>(which.size());
-    args.logits = out.data();
-    launch(fixed.shape().kernels->test(args.model.activation), units.size(), fused::kThreads,
-           static_cast<std::size_t>(args.shared.bytes), stream, args, 0);
-    out.download(logits.values, stream);
-    stream.sync();
+    if (!which.empty()) Fixed(job, prepared(job, 1), parameters, draw).pass(which, false, logits.values);
     return logits;
   }
 
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
+    const std::size_t classes = job.model.classes;
     gradient_out.assign(parameters.size(), 0.0f);
-    logits_out.values.assign(which.size() * job.model.classes, 0.0f);
+    logits_out.values.assign(which.size() * classes, 0.0f);
     if (which.empty()) return 0;
-    Fixed fixed(prepared(job, 1), parameters);
-    Stream& stream = fixed.stream();
-    const std::vector<unsigned> rows = first_rows(job, which);
+    Fixed fixed(job, prepared(job, 1), parameters, draw);
     double loss = 0;
     for (std::size_t first = 0; first < which.size(); first += kGradientGraphs) {
       const std::size_t count = std::min(kGradientGraphs, which.size() - first);
-      loss +=
-          gradient_round(job, fixed, which.subspan(first, count), std::span(rows).subspan(first, count), draw,
-                         std::span(logits_out.values).subspan(first * job.model.classes, count * job.model.classes));
+      loss += fixed.pass(which.subspan(first, count), true,
+                         std::span(logits_out.values).subspan(first * classes, count * classes));
     }
-    const auto all = fixed.states().pinned();
-    fixed.states().save(all, stream);
-    stream.sync();
-    // The first moments hold the sum over graphs.
     const double divisor = mean_divisor(job.data.targets, which);
-    const auto sum = fixed.states().part(all, 0, 1);
-    for (std::size_t i = 0; i < gradient_out.size(); ++i) {
-      gradient_out[i] = static_cast<float>(sum[i] / divisor);
-    }
+    const std::span<const float> sum = fixed.gradient();
+    for (std::size_t i = 0; i < gradient_out.size(); ++i) gradient_out[i] = static_cast<float>(sum[i] / divisor);
     return loss / divisor;
   }
 
  private:
-  // Adds the sum of the graphs' gradients to the first moments; returns the sum of their losses.
-  static double gradient_round(const Job& job, Fixed& fixed, std::span<const std::uint32_t> which,
-                               std::span<const unsigned> rows, const Draw& draw, std::span<float> logits) {
-    Stream& stream = fixed.stream();
-    // Places count along the units; remember which graph asked for is where.
-    std::vector<Unit> units = fused::test_units(fixed.shape(), which);
-    std::vector<std::size_t> position;
-    for (Unit& unit : units) {
-      for (int i = 0; i < 2; ++i) {
-        if (unit.graph[i] == fused::kNone) continue;
-        position.push_back(unit.place[i]);
-        unit.place[i] = static_cast<unsigned>(position.size() - 1);
-      }
-    }
-    std::vector<unsigned> first;
-    std::vector<std::uint32_t> graphs;
-    for (const std::size_t p : position) {
-      first.push_back(rows[p]);
-      graphs.push_back(which[p]);
-    }
-    const OneDraw drawn = fixed.drawn(graphs, draw);
-    const std::vector<fused::StepEntry> plan = {
-        {0, 1, static_cast<int>(units.size()), static_cast<int>(which.size()), 1, 1}};
-    const std::vector<fused::EpochKeys> keys = {{Fixed::key(draw), make_uint2(0, 0)}};
-    const auto device_units = DeviceArray<Unit>::from(units, "graphs", stream);
-    const auto device_rows = DeviceArray<unsigned>::from(first, "graphs", stream);
-    const auto device_plan = DeviceArray<fused::StepEntry>::from(plan, "graphs", stream);
-    const auto device_keys = DeviceArray<fused::EpochKeys>::from(keys, "graphs", stream);
-    DeviceArray<Outcome> outcomes(which.size(), "losses");
-    DeviceArray<float> device_logits(logits.size(), "logits");
-    DeviceArray<int> bad(1, "flags");
-    bad.zero(stream);
-    fused::Workspace workspace;
-    workspace.reserve(fixed.shape(), 1, units.size(), which.size(), stream);
-    Args args = fixed.args(draw, which.size());
-    workspace.place(args);
-    args.units_most = args.units_stride = static_cast<int>(units.size());
-    args.staged_slots = std::min(fused::kMostStaged, args.units_most);
-    args.units = device_units.data();
-    args.pinned_first = device_rows.data();
-    args.drawn = drawn.view();
-    args.places = drawn.places();
-    args.plan = device_plan.data();
-    args.keys = device_keys.data();
-    args.outcomes = outcomes.data();
-    args.train_logits = device_logits.data();
-    args.bad_epoch = bad.data();
-    args.gradient_alone = true;
-    launch(fixed.shape().kernels->train(args.model.activation), units.size(), fused::kThreads,
-           static_cast<std::size_t>(args.shared.bytes), stream, args, 0);
-    launch(fixed.shape().kernels->update, fused::update_blocks(args), fused::kUpdateThreads, fused::update_shared(args),
-           stream, args, 0);
-    std::vector<Outcome> results(which.size());
-    std::vector<float> values(logits.size());
-    outcomes.download(results, stream);
-    device_logits.download(values, stream);
-    stream.sync();
-    double loss = 0;
-    for (std::size_t i = 0; i < position.size(); ++i) {
-      loss += results[i].loss;
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * job.model.classes), job.model.classes,
-                  logits.begin() + static_cast<std::ptrdiff_t>(position[i] * job.model.classes));
-    }
-    return loss;
-  }
-
   Prepared& prepared(const Job& job, std::uint64_t passes) {
     if (!prepared_) prepared_ = std::make_unique<Prepared>(job, std::max(passes, options_.passes), options_.threads);
     return *prepared_;
@@ -245,6 +204,8 @@ class FusedPath final : public Path {
 };
 
 }  // namespace
+
+std::string fused_refuses(const Job& job) { return fused::refusal(job); }
 
 std::unique_ptr<Path> make_fused_path(const PathOptions& options) { return std::make_unique<FusedPath>(options); }
 

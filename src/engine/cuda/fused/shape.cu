@@ -52,16 +52,11 @@ Model model_of(const nn::ModelConfig& config, int width) {
   return model;
 }
 
-template <int W>
-int head_bytes(const Model& model) {
-  return 4 * HeadPlaces<W>(model.hidden, model.classes).floats;
-}
-
 Shared shared_of(const Model& model, int width, int rows, int edges) {
   Shared shared{};
   shared.buffer = rows * 2 * width;
   shared.scratch = (model.layers + 2) * shared.buffer;
-  const int head = width == 32 ? head_bytes<32>(model) : width == 64 ? head_bytes<64>(model) : head_bytes<128>(model);
+  const int head = 4 * HeadPlaces(width, model.hidden, model.classes).floats;
   shared.inverse = shared.scratch + padded_to(std::max(shared.buffer, head), 16);
   shared.offsets = shared.inverse + 4 * rows;
   shared.neighbours = shared.offsets + padded_to(2 * (rows + 1), 16);
@@ -78,14 +73,20 @@ struct Largest {
   int first = 0, second = 0;  // the two largest values
   void add(std::size_t g, std::uint64_t value) {
     const int v = static_cast<int>(value);
-    if (v > first) {
-      second = first;
-      first = v;
-      graph = g;
-    } else {
-      second = std::max(second, v);
+    if (v > first) graph = g;
+    second = std::max(second, std::min(first, v));
+    first = std::max(first, v);
+  }
+};
+
+struct Sizes {
+  explicit Sizes(const Job& job) {
+    for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
+      nodes.add(g, job.data.graphs.num_nodes(g));
+      edges.add(g, 2 * job.data.graphs.num_edges(g));
     }
   }
+  Largest nodes, edges;
 };
 
 // Rows and edges of a unit, as many as pay; no rows where even single graphs do not fit.
@@ -118,8 +119,8 @@ class Places {
     const auto matrix = [&](const std::string& tensor, int which) {
       const auto base = static_cast<unsigned>((index * 2 + which) * width_ * width_);
       each(tensor, [&](std::size_t at, int out, int in) {
-        shape_.places[at] = base + static_cast<unsigned>(fragment(in, out));
-        shape_.copies[at] = base + static_cast<unsigned>(fragment(out, in));
+        shape_.places[at] = base + static_cast<unsigned>(fragment_place(width_, in, out));
+        shape_.copies[at] = base + static_cast<unsigned>(fragment_place(width_, out, in));
       });
     };
     matrix(name + ".lin_root.weight", 0);
@@ -132,11 +133,6 @@ class Places {
   }
 
  private:
-  [[nodiscard]] int fragment(int i, int j) const {
-    return width_ == 32   ? fragment_place<32>(i, j)
-           : width_ == 64 ? fragment_place<64>(i, j)
-                          : fragment_place<128>(i, j);
-  }
   void small(std::size_t at, int place) { shape_.places[at] = static_cast<unsigned>(shape_.model.weights + place); }
   template <class Body>
   void each(const std::string& tensor, Body body) const {
@@ -170,47 +166,26 @@ std::vector<unsigned> pairs_of(const Model& model, int width) {
   return out;
 }
 
-struct Sizes {
-  Largest nodes, edges;
-};
-Sizes sizes_of(const Job& job) {
-  Sizes sizes;
-  for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
-    sizes.nodes.add(g, job.data.graphs.num_nodes(g));
-    sizes.edges.add(g, 2 * job.data.graphs.num_edges(g));
-  }
-  return sizes;
-}
-
-std::vector<std::size_t> by_size(const Shape& shape, std::span<const std::uint32_t> graphs) {
-  std::vector<std::uint64_t> keys;
-  keys.reserve(graphs.size());
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    keys.push_back(std::uint64_t{0xffffffffu - shape.nodes[graphs[i]]} << 32 | i);
-  }
-  std::sort(keys.begin(), keys.end());
-  std::vector<std::size_t> order;
-  order.reserve(keys.size());
-  for (const std::uint64_t key : keys) order.push_back(key & 0xffffffffu);
-  return order;
-}
-
+// The largest with the smallest, where they fit together.
 template <class Place>
 std::vector<Unit> units_of(const Shape& shape, std::span<const std::uint32_t> graphs, Place place) {
-  const std::vector<std::size_t> order = by_size(shape, graphs);
+  std::vector<std::uint64_t> order;  // by size, largest first; the position is in the low half
+  order.reserve(graphs.size());
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    order.push_back(std::uint64_t{0xffffffffu - shape.nodes[graphs[i]]} << 32 | i);
+  }
+  std::sort(order.begin(), order.end());
   std::vector<Unit> units;
   unsigned used = 0;
-  const auto add = [&](std::size_t i) { units.push_back({{graphs[order[i]], kNone}, {place(order[i], used++), 0}}); };
   for (std::size_t i = 0, j = order.size(); i < j; ++i) {
-    --j;
-    add(i);
-    if (i == j) break;
-    if (shape.together(graphs[order[i]], graphs[order[j]])) {
-      units.back().graph[1] = graphs[order[j]];
-      units.back().place[1] = place(order[j], used++);
-    } else {
-      add(j);
-    }
+    const auto put = [&](std::size_t position, int which) {
+      if (which == 0) units.push_back({{kNone, kNone}, {0, 0}});
+      units.back().graph[which] = graphs[position];
+      units.back().place[which] = place(position, used++);
+    };
+    const std::size_t large = order[i] & 0xffffffffu, small = order[--j] & 0xffffffffu;
+    put(large, 0);
+    if (i < j) put(small, shape.together(graphs[large], graphs[small]) ? 1 : 0);
   }
   return units;
 }
@@ -236,24 +211,24 @@ std::string refusal(const Job& job) {
            std::to_string(kMostHidden);
   }
   if (config.layers > kMostLayers) return std::to_string(config.layers) + " layers do not fit a multiprocessor";
+  const auto graph_text = [&](std::size_t g) {
+    return "graph " + std::to_string(g) + " with " + std::to_string(job.data.graphs.num_nodes(g)) + " nodes and " +
+           std::to_string(job.data.graphs.num_edges(g)) + " edges";
+  };
   for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
-    const auto nodes = job.data.graphs.num_nodes(g);
-    const auto edges = job.data.graphs.num_edges(g);
-    if (nodes > kMostNodes || 2 * edges > kMostEdges) {
-      return "graph " + std::to_string(g) + " with " + std::to_string(nodes) + " nodes and " + std::to_string(edges) +
-             " edges does not fit a multiprocessor";
+    if (job.data.graphs.num_nodes(g) > kMostNodes || 2 * job.data.graphs.num_edges(g) > kMostEdges) {
+      return graph_text(g) + " does not fit a multiprocessor";
     }
   }
   const int width = padded_width(config);
   const Model model = model_of(config, width);
-  const Sizes sizes = sizes_of(job);
+  const Sizes sizes(job);
   if (capacity_of(model, width, sizes.nodes, sizes.edges).rows > 0) return "";
   const bool by_nodes =
       capacity_of(model, width, sizes.nodes, Largest{}).rows == 0 || sizes.nodes.graph == sizes.edges.graph;
   const std::size_t g = by_nodes ? sizes.nodes.graph : sizes.edges.graph;
   const int rows = std::max(16, padded_to(static_cast<int>(job.data.graphs[g].num_nodes()), 16));
-  return "graph " + std::to_string(g) + " with " + std::to_string(job.data.graphs[g].num_nodes()) + " nodes and " +
-         std::to_string(job.data.graphs[g].num_edges()) + " edges needs " +
+  return graph_text(g) + " needs " +
          std::to_string(shared_of(model, width, rows, static_cast<int>(2 * job.data.graphs[g].num_edges())).bytes) +
          " bytes of shared memory for " + std::to_string(model.layers) + " layers of " + std::to_string(width) +
          ", a multiprocessor has " + std::to_string(shared_limit());
@@ -264,12 +239,14 @@ Shape shape_of(const Job& job) {
   Shape shape;
   shape.width = padded_width(job.model);
   shape.model = model_of(job.model, shape.width);
-  const Sizes sizes = sizes_of(job);
+  const Sizes sizes(job);
   const Capacity capacity = capacity_of(shape.model, shape.width, sizes.nodes, sizes.edges);
   shape.rows_most = capacity.rows;
   shape.edges_most = capacity.edges;
   shape.shared = shared_of(shape.model, shape.width, capacity.rows, capacity.edges);
-  shape.kernels = shape.width == 32 ? &kernels32() : shape.width == 64 ? &kernels64() : &kernels128();
+  shape.any_two = sizes.nodes.first + sizes.nodes.second <= capacity.rows &&
+                  sizes.edges.first + sizes.edges.second <= capacity.edges;
+  shape.kernels = &kernels_of(shape.width);
   Places places(job.model, shape.width, shape);
   if (shape.model.pre > 0) {
     places.layer("pre.0", 0);
@@ -304,9 +281,3 @@ std::vector<Unit> test_units(const Shape& shape, std::span<const std::uint32_t> 
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused
-
-namespace tyche::engine::TYCHE_CUDA_NS {
-
-std::string fused_refuses(const Job& job) { return fused::refusal(job); }
-
-}  // namespace tyche::engine::TYCHE_CUDA_NS

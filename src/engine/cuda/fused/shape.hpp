@@ -15,8 +15,9 @@ struct Shape {
   int width = 0;  ///< padded: 32, 64 or 128
   Model model{};
   Shared shared{};
-  int rows_most = 0;   ///< rows a unit may have, a multiple of 16
-  int edges_most = 0;  ///< directed edges a unit may have
+  int rows_most = 0;     ///< rows a unit may have, a multiple of 16
+  int edges_most = 0;    ///< directed edges a unit may have
+  bool any_two = false;  ///< whether any two graphs of the job can be one unit
   const Kernels* kernels = nullptr;
   /// For every parameter in layout order: its place among a trial's parameters, and that of its copy for forward
   /// products (kNone for small parameters).
@@ -27,7 +28,7 @@ struct Shape {
   /// Of every graph of the job, for batches are cut into units in every epoch.
   std::vector<unsigned> nodes, edges;
 
-  /// Whether two graphs of the job can be one unit.
+  /// Whether these two can.
   [[nodiscard]] bool together(std::uint32_t one, std::uint32_t two) const {
     return nodes[one] + nodes[two] <= static_cast<unsigned>(rows_most) &&
            2 * (edges[one] + edges[two]) <= static_cast<unsigned>(edges_most);

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/cuda/fused/state.hpp"
+#include "engine/cuda/fused/trainer.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
@@ -18,7 +18,9 @@ namespace {
 
 constexpr unsigned kCopyThreads = 256;
 
-__global__ void scatter_kernel(Flat flat) {
+// From the flat order to the device's (there with the half copies), or the other way round.
+template <bool kScatter>
+__global__ void copy_kernel(Flat flat) {
   const std::size_t all = static_cast<std::size_t>(flat.trials) * flat.count;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
        i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
@@ -26,26 +28,14 @@ __global__ void scatter_kernel(Flat flat) {
     const unsigned place = flat.places[parameter], copy = flat.copies[parameter];
 #pragma unroll
     for (int kind = 0; kind < 3; ++kind) {
-      const float value = flat.values[(trial * 3 + kind) * flat.count + parameter];
-      flat.parts[kind][trial * flat.stride + place] = value;
-      if (kind == 0 && copy != kNone) {
+      float& value = flat.values[(trial * 3 + kind) * flat.count + parameter];
+      float& part = flat.parts[kind][trial * flat.stride + place];
+      (kScatter ? part : value) = kScatter ? value : part;
+      if (kScatter && kind == 0 && copy != kNone) {
         const Half half = to_half(value);
         flat.forward_w[trial * flat.weights + copy] = half;
         flat.backward_w[trial * flat.weights + place] = half;
       }
-    }
-  }
-}
-
-__global__ void gather_kernel(Flat flat) {
-  const std::size_t all = static_cast<std::size_t>(flat.trials) * flat.count;
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
-       i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
-    const std::size_t trial = i / flat.count, parameter = i % flat.count;
-    const unsigned place = flat.places[parameter];
-#pragma unroll
-    for (int kind = 0; kind < 3; ++kind) {
-      flat.values[(trial * 3 + kind) * flat.count + parameter] = flat.parts[kind][trial * flat.stride + place];
     }
   }
 }
@@ -140,11 +130,11 @@ void States::load(Stream& stream) {
   forward_.zero(stream);
   backward_.zero(stream);
   flat_.upload(staging_.span(), stream);
-  launch(scatter_kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat());
+  launch(copy_kernel<true>, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat());
 }
 
 void States::save(std::span<float> to, Stream& stream) {
-  launch(gather_kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat());
+  launch(copy_kernel<false>, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat());
   flat_.download(to, stream);
 }
 
@@ -154,6 +144,55 @@ void States::place(Args& args) {
   args.v = v_.data();
   args.forward_w = forward_.data();
   args.backward_w = backward_.data();
+}
+
+void Workspace::reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs, Stream& stream) {
+  const auto grow = [](auto& array, std::size_t count, const char* what) {
+    using Array = std::decay_t<decltype(array)>;
+    if (array.size() >= count) return;
+    array = Array();  // before the larger one is there
+    array = Array(count, what);
+  };
+  const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  grow(slots_, trials * units * size(shape.model.weights), "gradients");
+  grow(bias_slots_, trials * units * size(shape.model.layers * shape.width), "gradients of biases");
+  grow(factors_, trials * graphs * size(shape.model.factors), "gradients of the head");
+  grow(scales_, trials * units, "gradients");
+  factors_.zero(stream);  // what pads a row is copied with it
+}
+
+void Workspace::place(Args& args) {
+  args.slots = slots_.data();
+  args.bias_slots = bias_slots_.data();
+  args.slot_scales = scales_.data();
+  args.factor_slots = factors_.data();
+}
+
+Args args_of(const Shape& shape, std::size_t trials, std::size_t batch) {
+  Args args{};
+  args.model = shape.model;
+  args.shared = shape.shared;
+  args.dropout_keep = 1;
+  args.trials = static_cast<int>(trials);
+  args.steps = args.draws = args.units_stride = 1;
+  args.batch = static_cast<int>(batch);
+  args.staged_graphs = static_cast<int>(std::min<std::size_t>(batch, 24));
+  return args;
+}
+
+std::size_t update_blocks(const Args& args) {
+  return static_cast<std::size_t>(args.trials) * static_cast<std::size_t>(update_parts(args.model));
+}
+std::size_t update_shared(const Args& args) {
+  const int weights = kUpdateWarps * (args.staged_slots + 1) * 512;  // slots, and the pieces in the other orientation
+  return static_cast<std::size_t>(std::max(weights, args.staged_graphs * args.model.factors * 4));
+}
+
+std::size_t bytes_per_trial(const Job& job, const Shape& shape) {
+  const auto weights = static_cast<std::size_t>(shape.model.weights),
+             stride = static_cast<std::size_t>(shape.model.stride);
+  return weights * (4 + 2 * std::size_t{job.batch}) + stride * 24 +
+         std::size_t{job.batch} * static_cast<std::size_t>(shape.model.factors) * 4;
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

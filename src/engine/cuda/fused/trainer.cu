@@ -4,8 +4,12 @@
 #include <future>
 
 #include "engine/core/adam.hpp"
-#include "engine/cuda/fused/plan.hpp"
+#include "engine/core/inputs.hpp"
+#include "engine/core/schedule.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/cuda/fused/trainer.hpp"
+#include "support/parallel.hpp"
+#include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
@@ -13,6 +17,169 @@ namespace {
 
 constexpr double kChunkMilliseconds = 250;
 constexpr std::size_t kPlanBytes = std::size_t{16} << 20;  // of a chunk
+
+uint2 words(Key key) { return make_uint2(key.lo, key.hi); }
+
+/// The sizes all plans of a group share.
+struct PlanSizes {
+  std::size_t trials = 0;
+  std::size_t steps = 0;         ///< of an epoch, in the trial with the most
+  std::size_t units_stride = 0;  ///< units a batch can come to
+  std::size_t draws = 0;
+  std::size_t epochs_most = 0;  ///< of a chunk
+  std::size_t batch = 0;        ///< graphs of the largest batch
+  std::size_t tests = 0;        ///< of the trial with the most
+  std::size_t more = 0;         ///< numbers an epoch of a trial can draw for graphs without a table
+  bool drawn = false;           ///< whether there are drawn columns
+};
+
+/// What the trials of a group do in the next few epochs, for the device: batches as units, keys of the random numbers,
+/// Adam's constants. Made by the host while the device works on the chunk before.
+struct Plan {
+  Plan() = default;
+  explicit Plan(const PlanSizes& sizes) {
+    const std::size_t rows = sizes.epochs_most * sizes.trials;
+    steps = PinnedArray<StepEntry>(rows * sizes.steps, "host memory for the plan of batches");
+    units = PinnedArray<Unit>(rows * sizes.steps * sizes.units_stride, "host memory for the plan of batches");
+    keys = PinnedArray<EpochKeys>(rows, "host memory for the plan of batches");
+    test_due = PinnedArray<int>(rows, "host memory for the plan of batches");
+    test_keys = PinnedArray<uint2>(rows * sizes.draws, "host memory for the plan of batches");
+    if (!sizes.drawn) return;
+    places = PinnedArray<unsigned>(rows * sizes.steps * sizes.batch, "host memory for drawn rows");
+    test_places = PinnedArray<unsigned>(rows * sizes.draws * sizes.tests, "host memory for drawn rows");
+    more = PinnedArray<unsigned>(rows * sizes.more, "host memory for drawn rows");
+  }
+  /// Makes a trial rest.
+  void drop(std::size_t trial, const PlanSizes& sizes) {
+    epochs_of[trial] = 0;
+    for (std::size_t e = 0; e < epochs; ++e) {
+      const std::size_t row = e * sizes.trials + trial;
+      test_due.data()[row] = 0;
+      for (std::size_t s = 0; s < sizes.steps; ++s) steps.data()[row * sizes.steps + s] = kRest;
+    }
+  }
+
+  std::size_t epochs = 0;              ///< of the chunk
+  std::size_t units_most = 1;          ///< of any batch
+  std::vector<std::size_t> epochs_of;  ///< per trial: how many of the chunk's it takes
+  PinnedArray<StepEntry> steps;        ///< layouts as in Args
+  PinnedArray<Unit> units;
+  PinnedArray<EpochKeys> keys;
+  PinnedArray<int> test_due;
+  PinnedArray<uint2> test_keys;
+  PinnedArray<unsigned> places, test_places;
+  PinnedArray<unsigned> more;  ///< [epoch][trial][number]
+};
+
+/// Plans chunk after chunk of a group of trials; their states say where to begin.
+class Planner {
+ public:
+  Planner(const Job& job, const Shape& shape, const DrawTables& drawn, std::span<Trial> trials, unsigned threads)
+      : job_(job), shape_(shape), drawn_(drawn), trials_(trials), threads_(threads) {
+    sizes_.trials = trials.size();
+    sizes_.draws = job.eval_draws;
+    sizes_.drawn = drawn.columns() > 0;
+    std::size_t largest = 1;
+    for (const Trial& trial : trials) {
+      sizes_.steps = std::max(sizes_.steps, (trial.train.size() + job.batch - 1) / job.batch);
+      largest = std::max(largest, std::min<std::size_t>(trial.train.size(), job.batch));
+      sizes_.tests = std::max(sizes_.tests, trial.test.size());
+      sizes_.more = std::max(
+          sizes_.more, drawn.untabulated_nodes(trial.train) + job.eval_draws * drawn.untabulated_nodes(trial.test));
+      step_.push_back(trial.state.step);
+    }
+    sizes_.batch = largest;
+    sizes_.units_stride = shape.any_two ? (largest + 1) / 2 : largest;
+  }
+
+  /// Sizes but for epochs_most.
+  [[nodiscard]] const PlanSizes& sizes() const { return sizes_; }
+
+  /// The epochs every trial takes next.
+  void next(Plan& plan, std::span<const Epochs> epochs) {
+    plan.epochs = 0;
+    plan.units_most = 1;
+    plan.epochs_of.clear();
+    for (const Epochs& own : epochs) {
+      plan.epochs_of.push_back(own.count);
+      plan.epochs = std::max<std::size_t>(plan.epochs, own.count);
+    }
+    for (std::uint32_t e = 0; e < plan.epochs; ++e) {
+      for (std::size_t t = 0; t < trials_.size(); ++t) plan_epoch(plan, e, t, epochs[t].first + e);
+    }
+    if (sizes_.drawn) {
+      // Planning must not take longer than the device does.
+      parallel_for(plan.epochs * trials_.size(), threads_, [&](std::size_t i) {
+        const std::size_t e = i / trials_.size(), t = i % trials_.size();
+        draw_epoch(plan, e, t, epochs[t].first + static_cast<std::uint32_t>(e));
+      });
+    }
+  }
+
+ private:
+  void plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
+    const Trial& trial = trials_[t];
+    const std::size_t row = e * sizes_.trials + t;
+    StepEntry* steps = plan.steps.data() + row * sizes_.steps;
+    std::fill_n(steps, sizes_.steps, kRest);
+    plan.test_due.data()[row] = 0;
+    plan.keys.data()[row] = EpochKeys{};
+    if (e >= plan.epochs_of[t]) return;
+    plan.keys.data()[row] = {words(training_inputs(trial, epoch).key),
+                             words(derive_key(trial.seed, Purpose::dropout, trial.fold, epoch))};
+    plan.test_due.data()[row] = evaluation_due(job_, epoch) ? 1 : 0;
+    for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
+      plan.test_keys.data()[row * sizes_.draws + draw] = words(test_inputs(trial, epoch, draw).key);
+    }
+    const std::vector<std::uint32_t> order = epoch_order(trial.train, trial.seed, trial.fold, epoch);
+    const double rate = learning_rate(job_, trial, epoch);
+    for (std::size_t s = 0, first = 0; first < order.size(); ++s, first += job_.batch) {
+      const std::size_t count = std::min<std::size_t>(job_.batch, order.size() - first);
+      const auto graphs = std::span(order).subspan(first, count);
+      const std::vector<Unit> units = batch_units(shape_, graphs);
+      std::copy(units.begin(), units.end(), plan.units.data() + (row * sizes_.steps + s) * sizes_.units_stride);
+      const AdamStep constants(++step_[t], rate, job_.optimiser);
+      const double divisor = mean_divisor(job_.data.targets.weighted(trial.class_weights), graphs);
+      steps[s] = {constants.step_size,     constants.correction2_sqrt,  static_cast<int>(units.size()),
+                  static_cast<int>(count), static_cast<float>(divisor), constants.keep};
+      plan.units_most = std::max(plan.units_most, units.size());
+    }
+  }
+
+  // The drawn rows of a planned epoch, by the places its units give their graphs.
+  void draw_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
+    if (e >= plan.epochs_of[t]) return;
+    const Trial& trial = trials_[t];
+    const std::size_t row = e * sizes_.trials + t;
+    std::size_t used = row * sizes_.more;
+    const Key key = training_inputs(trial, epoch).key;
+    for (std::size_t s = 0; s < sizes_.steps; ++s) {
+      const std::size_t step = row * sizes_.steps + s;
+      const auto units = plan.units.span().subspan(step * sizes_.units_stride, sizes_.units_stride);
+      for (const Unit& unit : units.first(static_cast<std::size_t>(plan.steps.data()[step].units))) {
+        for (int i = 0; i < 2; ++i) {
+          if (unit.graph[i] == kNone) continue;
+          plan.places.data()[step * sizes_.batch + unit.place[i]] =
+              drawn_.place(key, unit.graph[i], plan.more.span(), used);
+        }
+      }
+    }
+    if (plan.test_due.data()[row] == 0) return;
+    for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
+      unsigned* places = plan.test_places.data() + (row * sizes_.draws + draw) * sizes_.tests;
+      const Key test_key = test_inputs(trial, epoch, draw).key;
+      for (const std::uint32_t graph : trial.test) *places++ = drawn_.place(test_key, graph, plan.more.span(), used);
+    }
+  }
+
+  const Job& job_;
+  const Shape& shape_;
+  const DrawTables& drawn_;
+  std::span<Trial> trials_;
+  unsigned threads_;
+  PlanSizes sizes_;
+  std::vector<std::uint64_t> step_;  ///< per trial: Adam steps planned
+};
 
 __global__ void next_epoch_kernel(int* epoch) {
   if (threadIdx.x == 0) ++*epoch;
@@ -49,13 +216,12 @@ class GroupLane final : public Lane {
         draws_(draws),
         planner_(job, shape, draws.tables(), trials, options.threads),
         states_(shape, trials.size(), stream) {
-    const std::size_t batch = planner_.sizes().batch;
-    args_ = args_of(shape, trials.size(), batch);
+    args_ = args_of(shape, trials.size(), planner_.sizes().batch);
     tables.place(args_);
     targets_ = DeviceTargets(job.data.targets, trials, stream);
     args_.targets = targets_.view();
     states_.place(args_);
-    reserve_chunks(batch);
+    reserve_chunks();
     load_states();
   }
   GroupLane(const GroupLane&) = delete;
@@ -112,13 +278,11 @@ class GroupLane final : public Lane {
 
   void state(std::size_t t, State& state) override {
     Chunk& chunk = chunks_[(collected_ - 1) % 2];
-    const auto copy = [&](std::size_t kind, std::vector<float>& to) {
-      const std::span<const float> from = states_.part(chunk.states.span(), t, kind);
-      to.assign(from.begin(), from.end());
-    };
-    copy(0, state.parameters);
-    copy(1, state.adam_m);
-    copy(2, state.adam_v);
+    std::size_t kind = 0;
+    for (std::vector<float>* to : {&state.parameters, &state.adam_m, &state.adam_v}) {
+      const std::span<const float> from = states_.part(chunk.states.span(), t, kind++);
+      to->assign(from.begin(), from.end());
+    }
   }
 
  private:
@@ -126,15 +290,15 @@ class GroupLane final : public Lane {
     double epoch = 0, test = 0;  // seconds of one trial
   };
 
-  void reserve_chunks(std::size_t batch) {
+  void reserve_chunks() {
     sizes_ = planner_.sizes();
+    const std::size_t batch = sizes_.batch, tested = sizes_.draws * sizes_.tests;
     std::vector<std::vector<Unit>> tests;
     std::size_t most = 1;
     for (const Trial& trial : trials_) {
       tests.push_back(test_units(shape_, trial.test));
       most = std::max(most, tests.back().size());
     }
-    tests_most_ = sizes_.tests;
     std::vector<Unit> units(tests.size() * most, Unit{{kNone, kNone}, {0, 0}});
     std::vector<int> counts;
     for (std::size_t t = 0; t < tests.size(); ++t) {
@@ -145,9 +309,10 @@ class GroupLane final : public Lane {
     test_counts_ = DeviceArray<int>::from(counts, "test graphs", stream_);
 
     const std::size_t classes = job_.model.classes;
+    const std::size_t places = sizes_.drawn ? sizes_.steps * batch + tested + sizes_.more : 0;
     const std::size_t per_row =
         sizes_.steps * (sizes_.units_stride * sizeof(Unit) + sizeof(StepEntry) + batch * sizeof(Outcome)) +
-        sizes_.draws * (tests_most_ * classes * sizeof(float) + sizeof(uint2)) + 64 + place_bytes(batch);
+        tested * classes * sizeof(float) + sizes_.draws * sizeof(uint2) + 64 + places * sizeof(unsigned);
     sizes_.epochs_most = std::clamp<std::size_t>(kPlanBytes / (per_row * trials_.size()), 1, job_.epochs);
     if (options_.chunk_epochs > 0) sizes_.epochs_most = std::min<std::size_t>(options_.chunk_epochs, job_.epochs);
     const std::size_t rows = sizes_.epochs_most * trials_.size();
@@ -158,11 +323,11 @@ class GroupLane final : public Lane {
     test_keys_ = DeviceArray<uint2>(rows * sizes_.draws, "plan of batches");
     if (sizes_.drawn) {
       places_ = DeviceArray<unsigned>(rows * sizes_.steps * batch, "drawn rows");
-      test_places_ = DeviceArray<unsigned>(rows * sizes_.draws * tests_most_, "drawn rows");
+      test_places_ = DeviceArray<unsigned>(rows * tested, "drawn rows");
       more_ = DeviceArray<unsigned>(rows * sizes_.more, "drawn rows");
     }
     outcomes_ = DeviceArray<Outcome>(rows * sizes_.steps * batch, "losses");
-    logits_ = DeviceArray<float>(rows * sizes_.draws * tests_most_ * classes, "test logits");
+    logits_ = DeviceArray<float>(rows * tested * classes, "test logits");
     outcomes_.zero(stream_);  // short batches leave some of both unwritten, and all is copied back
     logits_.zero(stream_);
     bad_ = DeviceArray<int>(trials_.size(), "flags");
@@ -180,7 +345,7 @@ class GroupLane final : public Lane {
     args_.units_stride = static_cast<int>(sizes_.units_stride);
     args_.draws = static_cast<int>(sizes_.draws);
     args_.test_units_most = static_cast<int>(most);
-    args_.tests_most = static_cast<int>(tests_most_);
+    args_.tests_most = static_cast<int>(sizes_.tests);
     args_.epoch = epoch_.data();
     args_.plan = steps_.data();
     args_.units = units_.data();
@@ -210,18 +375,13 @@ class GroupLane final : public Lane {
     }
   }
 
-  // What drawn rows add to an epoch of a trial.
-  [[nodiscard]] std::size_t place_bytes(std::size_t batch) const {
-    if (!sizes_.drawn) return 0;
-    return sizeof(unsigned) * (sizes_.steps * batch + sizes_.draws * tests_most_ + sizes_.more);
-  }
-
   void load_states() {
     for (std::size_t t = 0; t < trials_.size(); ++t) {
       const State& state = trials_[t].state;
-      std::copy(state.parameters.begin(), state.parameters.end(), states_.part(states_.pinned(), t, 0).begin());
-      std::copy(state.adam_m.begin(), state.adam_m.end(), states_.part(states_.pinned(), t, 1).begin());
-      std::copy(state.adam_v.begin(), state.adam_v.end(), states_.part(states_.pinned(), t, 2).begin());
+      std::size_t kind = 0;
+      for (const std::vector<float>* from : {&state.parameters, &state.adam_m, &state.adam_v}) {
+        std::copy(from->begin(), from->end(), states_.part(states_.pinned(), t, kind++).begin());
+      }
     }
     states_.load(stream_);
     stream_.sync();
@@ -237,14 +397,14 @@ class GroupLane final : public Lane {
     const Kernels& kernels = *shape_.kernels;
     graph_ = Graph::capture(stream_, [this, args, &kernels] {
       launch(next_epoch_kernel, 1, 32, 0, stream_, args.epoch);
-      const auto trials = static_cast<std::size_t>(args.trials);
       for (int s = 0; s < args.steps; ++s) {
-        launch_dependent(kernels.train(args.model.activation), trials * static_cast<std::size_t>(args.units_most),
+        launch_dependent(kernels.train[args.elu()], trials_.size() * static_cast<std::size_t>(args.units_most),
                          kThreads, static_cast<std::size_t>(args.shared.bytes), stream_, args, s);
-        if (args.squares != nullptr) {
-          launch_dependent(kernels.measure, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
-        }
-        launch_dependent(kernels.update, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
+        const auto update = [&](auto kernel) {
+          launch_dependent(kernel, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
+        };
+        if (args.squares != nullptr) update(kernels.measure);
+        update(kernels.update);
       }
     });
   }
@@ -272,17 +432,16 @@ class GroupLane final : public Lane {
     for (std::size_t e = 0; e < plan.epochs; ++e) {
       graph_.launch(stream_);
       if (e + 1 == plan.epochs) chunk.last_test.record(stream_);
-      if (tests_most_ == 0 || !chunk.tested(e)) continue;
+      if (sizes_.tests == 0 || !chunk.tested(e)) continue;
       for (std::size_t draw = 0; draw < sizes_.draws; ++draw) {
-        launch(shape_.kernels->test(args_.model.activation),
-               trials_.size() * static_cast<std::size_t>(args_.test_units_most), kThreads,
-               static_cast<std::size_t>(args_.shared.bytes), stream_, args_, static_cast<int>(draw));
+        launch(shape_.kernels->test[args_.elu()], trials_.size() * static_cast<std::size_t>(args_.test_units_most),
+               kThreads, static_cast<std::size_t>(args_.shared.bytes), stream_, args_, static_cast<int>(draw));
       }
     }
     chunk.end.record(stream_);
     outcomes_.download(chunk.outcomes.span().first(rows * sizes_.steps * static_cast<std::size_t>(args_.batch)),
                        stream_);
-    logits_.download(chunk.logits.span().first(rows * sizes_.draws * tests_most_ * job_.model.classes), stream_);
+    logits_.download(chunk.logits.span().first(rows * sizes_.draws * sizes_.tests * job_.model.classes), stream_);
     bad_.download(chunk.bad.span(), stream_);
     states_.save(chunk.states.span(), stream_);
     chunk.arrived.record(stream_);
@@ -307,7 +466,7 @@ class GroupLane final : public Lane {
     output.seconds = timing.epoch;
     if (chunk.test_due[e * trials_.size() + t] == 0) return output;
     output.eval_seconds = timing.test;
-    const std::size_t stride = tests_most_ * job_.model.classes;
+    const std::size_t stride = sizes_.tests * job_.model.classes;
     output.tests = {
         chunk.logits.span().subspan((e * trials_.size() + t) * sizes_.draws * stride, sizes_.draws * stride),
         job_.model.classes, sizes_.draws, stride};
@@ -351,62 +510,12 @@ class GroupLane final : public Lane {
   PinnedArray<int> before_first_;
   std::array<Plan, 2> plans_;
   std::array<Chunk, 2> chunks_;
-  std::size_t tests_most_ = 0;
   std::size_t chunk_ = 1, begun_ = 0, collected_ = 0;
   double epoch_milliseconds_ = 0, test_milliseconds_ = 0;
   std::future<void> planning_;  // last, so that it ends before what it works on goes
 };
 
 }  // namespace
-
-void Workspace::reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs, Stream& stream) {
-  const auto grow = [](auto& array, std::size_t count, const char* what) {
-    using Array = std::decay_t<decltype(array)>;
-    if (array.size() >= count) return;
-    array = Array();  // before the larger one is there
-    array = Array(count, what);
-  };
-  const auto size = [](int value) { return static_cast<std::size_t>(value); };
-  grow(slots_, trials * units * size(shape.model.weights), "gradients");
-  grow(bias_slots_, trials * units * size(shape.model.layers * shape.width), "gradients of biases");
-  grow(factors_, trials * graphs * size(shape.model.factors), "gradients of the head");
-  grow(scales_, trials * units, "gradients");
-  factors_.zero(stream);  // what pads a row is copied with it
-}
-
-void Workspace::place(Args& args) {
-  args.slots = slots_.data();
-  args.bias_slots = bias_slots_.data();
-  args.slot_scales = scales_.data();
-  args.factor_slots = factors_.data();
-}
-
-Args args_of(const Shape& shape, std::size_t trials, std::size_t batch) {
-  Args args{};
-  args.model = shape.model;
-  args.shared = shape.shared;
-  args.dropout_keep = 1;
-  args.trials = static_cast<int>(trials);
-  args.steps = args.draws = args.units_stride = 1;
-  args.batch = static_cast<int>(batch);
-  args.staged_graphs = static_cast<int>(std::min<std::size_t>(batch, 24));
-  return args;
-}
-
-std::size_t update_blocks(const Args& args) {
-  return static_cast<std::size_t>(args.trials) * static_cast<std::size_t>(update_parts(args.model));
-}
-std::size_t update_shared(const Args& args) {
-  const int weights = kUpdateWarps * (args.staged_slots + 1) * 512;  // slots, and the pieces in the other orientation
-  return static_cast<std::size_t>(std::max(weights, args.staged_graphs * args.model.factors * 4));
-}
-
-std::size_t bytes_per_trial(const Job& job, const Shape& shape) {
-  const auto weights = static_cast<std::size_t>(shape.model.weights),
-             stride = static_cast<std::size_t>(shape.model.stride);
-  return weights * (4 + 2 * std::size_t{job.batch}) + stride * 24 +
-         std::size_t{job.batch} * static_cast<std::size_t>(shape.model.factors) * 4;
-}
 
 std::unique_ptr<Lane> make_group_lane(const Job& job, const Shape& shape, const Tables& tables,
                                       const DeviceDraws& draws, std::span<Trial> trials, const PathOptions& options,

@@ -248,16 +248,4 @@ __device__ __forceinline__ void update_small(const Args& a, char* sm, int step, 
   report(a, trial, now.epoch, bad);
 }
 
-/// The weights' blocks come first: the small parameters' fill what they leave.
-template <int W, bool kMeasure>
-__device__ __forceinline__ void update(const Args& a, char* sm, int step) {
-  const int block = static_cast<int>(blockIdx.x), weights = weight_blocks(a.model), small = small_blocks(a.model);
-  const int rest = block - a.trials * weights;
-  if (rest < 0) {
-    update_weights<W, kMeasure>(a, sm, step, block / weights, block % weights);
-  } else {
-    update_small<kMeasure>(a, sm, step, rest / small, rest % small, a.model.layers * W);
-  }
-}
-
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

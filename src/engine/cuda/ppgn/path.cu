@@ -10,7 +10,7 @@
 #include "engine/core/schedule.hpp"
 #include "engine/core/team.hpp"
 #include "engine/cuda/path.hpp"
-#include "engine/cuda/ppgn/network.hpp"
+#include "engine/cuda/ppgn/network.cuh"
 #include "nn/networks.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -26,26 +26,16 @@ std::span<const float> loss_scales() {
   return kFloat;
 }
 
-// Trials side by side.
-#ifndef TYCHE_CUDA_EMULATED
+// Trials side by side. The emulator has one processor, whatever is asked of it.
+#ifdef TYCHE_CUDA_EMULATED
+constexpr std::size_t kMostLanes = 1;
+#else
 constexpr std::size_t kMostLanes = 10;
 #endif
 
 // The time between two copies of the state to the host: it is tens of megabytes, and copying it after every epoch would
 // be the slowest part of one.
 constexpr std::chrono::seconds kBetweenStates{4};
-
-// A pass over some graphs in batches: the list of graphs on the device and its pieces.
-struct Pass {
-  std::vector<PpgnGraph> list;
-  std::vector<PpgnBatch> batches;
-
-  void prepare(const Job& job, const PpgnGraphs& data, std::span<const std::uint32_t> graphs,
-               DeviceArray<PpgnGraph>& device, Stream& stream) {
-    batches = ppgn_batches(data, graphs, job.batch, device.data(), list);
-    device.upload(list, stream);
-  }
-};
 
 std::vector<std::uint32_t> both(const Trial& trial) {
   std::vector<std::uint32_t> all = trial.train;
@@ -64,13 +54,13 @@ class TrialLane final : public PlainLane {
         network_(job, data, ppgn_most_rows(data, both(trial), job.batch),
                  static_cast<unsigned>(std::min<std::size_t>(job.batch, both(trial).size())),
                  std::max(trial.train.size(), trial.test.size()), memory, {stream_, lanes == 1}),
-        train_list_(trial.train.size(), "list of graphs"),
-        test_list_(trial.test.size(), "list of graphs"),
+        targets_(job.data.targets, std::span(&trial, 1), stream_),
+        train_(trial.train.size()),
+        test_(trial.test.size()),
         step_(trial.state.step) {
     network_.upload(trial_.state);
-    targets_ = DeviceTargets(job.data.targets, std::span(&trial, 1), stream_);
     network_.set_targets(targets_.view());
-    test_.prepare(job_, data_, trial_.test, test_list_, stream_);
+    test_.prepare(data_, trial_.test, job_.batch, stream_);
   }
 
   [[nodiscard]] bool state_due() override { return std::chrono::steady_clock::now() - last_state_ >= kBetweenStates; }
@@ -96,7 +86,7 @@ class TrialLane final : public PlainLane {
  private:
   std::optional<EpochOutput> epoch(std::uint32_t number, float scale) {
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
-    train_.prepare(job_, data_, order, train_list_, stream_);
+    train_.prepare(data_, order, job_.batch, stream_);
     network_.begin();
     begin_.record(stream_);
     std::uint64_t step = step_;
@@ -148,8 +138,7 @@ class TrialLane final : public PlainLane {
   Stream stream_;
   PpgnNetwork<T> network_;
   DeviceTargets targets_;
-  DeviceArray<PpgnGraph> train_list_, test_list_;
-  Pass train_, test_;
+  PpgnPass train_, test_;
   Event begin_, trained_;
   std::uint64_t step_;  // the device's state is of this step; trial_.state may be of an earlier one
   std::vector<float> test_logits_;
@@ -159,7 +148,7 @@ class TrialLane final : public PlainLane {
 template <class T>
 class PpgnPath final : public Path {
  public:
-  explicit PpgnPath(unsigned threads) : threads_(threads) {}
+  explicit PpgnPath(const PathOptions& options) : options_(options) {}
 
   [[nodiscard]] std::string description() const override {
     return sizeof(T) == 2 ? "ppgn, mixed precision" : "ppgn, fp32";
@@ -180,10 +169,10 @@ class PpgnPath final : public Path {
     Logits logits;
     logits.values.resize(which.size() * job.model.classes);
     if (which.empty()) return logits;
-    Single single(job, graphs(job), parameters, which, draw, stream_);
+    Single single(job, graphs(job), parameters, which, draw, options_.memory, stream_);
     for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, single.draw(), 1);
     if (!single.network.finish(logits.values, {}, {}) && sizeof(T) == 2) {
-      return make_ppgn_path({Precision::fp32, threads_})->predict(job, parameters, which, draw);
+      return make_ppgn_path({Precision::fp32, options_.threads})->predict(job, parameters, which, draw);
     }
     return logits;
   }
@@ -193,7 +182,7 @@ class PpgnPath final : public Path {
     gradient_out.assign(parameters.size(), 0.0f);
     logits_out.values.assign(which.size() * job.model.classes, 0.0f);
     if (which.empty()) return 0;
-    Single single(job, graphs(job), parameters, which, draw, stream_);
+    Single single(job, graphs(job), parameters, which, draw, options_.memory, stream_);
     std::vector<float> losses(which.size());
     const double divisor = mean_divisor(job.data.targets, which);
     for (const float scale : loss_scales<T>()) {
@@ -210,7 +199,7 @@ class PpgnPath final : public Path {
       for (const float loss : losses) tally.add(loss, false);
       return tally.loss / divisor;
     }
-    return make_ppgn_path({Precision::fp32, threads_})
+    return make_ppgn_path({Precision::fp32, options_.threads})
         ->gradient(job, parameters, which, draw, gradient_out, logits_out);
   }
 
@@ -218,45 +207,38 @@ class PpgnPath final : public Path {
   // A network for one pass over some graphs.
   struct Single {
     Single(const Job& job, const PpgnGraphs& data, std::span<const float> parameters,
-           std::span<const std::uint32_t> which, const Draw& drawn, Stream& stream)
+           std::span<const std::uint32_t> which, const Draw& drawn, std::size_t memory, Stream& stream)
         : network(job, data, ppgn_most_rows(data, which, job.batch),
                   static_cast<unsigned>(std::min<std::size_t>(job.batch, which.size())), which.size(),
-                  free_memory() / 10 * 9, {stream}),
-          list(which.size(), "list of graphs"),
+                  std::min(memory, free_memory() / 10 * 9), {stream}),
+          pass(which.size()),
           pinned(DeviceArray<float>::from(drawn.pinned, "pinned features", stream)),
           key(inputs_of(drawn).key) {
       network.set_parameters(parameters);
-      pass.prepare(job, data, which, list, stream);
+      pass.prepare(data, which, job.batch, stream);
     }
     [[nodiscard]] PpgnDraw draw() const { return {key, pinned.size() == 0 ? nullptr : pinned.data()}; }
     PpgnNetwork<T> network;
-    DeviceArray<PpgnGraph> list;
+    PpgnPass pass;
     DeviceArray<float> pinned;
     Key key;
-    Pass pass;
   };
 
-  // The emulator has one processor, whatever is asked of it.
   static unsigned lanes_for(const Job& job, const PpgnGraphs& data, std::span<const Trial> trials, std::size_t memory) {
-#ifdef TYCHE_CUDA_EMULATED
-    (void)job, (void)data, (void)trials, (void)memory;
-    return 1;
-#else
     std::size_t most = 1;
     for (const Trial& trial : trials) {
       most = std::max(most, PpgnNetwork<T>::bytes(job.model, ppgn_most_rows(data, both(trial), job.batch)));
     }
     const std::size_t wanted = std::min(trials.size(), kMostLanes);
     return static_cast<unsigned>(std::clamp<std::size_t>(memory / most, 1, std::max<std::size_t>(wanted, 1)));
-#endif
   }
 
   const PpgnGraphs& graphs(const Job& job) {
-    if (!graphs_) graphs_ = std::make_unique<PpgnGraphs>(job, threads_, stream_);
+    if (!graphs_) graphs_ = std::make_unique<PpgnGraphs>(job, options_.threads, stream_);
     return *graphs_;
   }
 
-  unsigned threads_;
+  PathOptions options_;
   Stream stream_;
   std::unique_ptr<PpgnGraphs> graphs_;
 };
@@ -269,8 +251,8 @@ std::string ppgn_refuses(const Job& job) {
 }
 
 std::unique_ptr<Path> make_ppgn_path(const PathOptions& options) {
-  if (options.precision == Precision::fp32) return std::make_unique<PpgnPath<float>>(options.threads);
-  return std::make_unique<PpgnPath<Half>>(options.threads);
+  if (options.precision == Precision::fp32) return std::make_unique<PpgnPath<float>>(options);
+  return std::make_unique<PpgnPath<Half>>(options);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,12 +1,12 @@
 #pragma once
-/// The products of ppgn_product_kernels.hpp in fp32, on the ordinary arithmetic units: tiles of 128 × 64, a thread 8 ×
+/// The products of product.cuh in fp32, on the ordinary arithmetic units: tiles of 128 × 64, a thread 8 ×
 /// 4 of it, depth in stages of 16 that are loaded while the one before is worked through.
 #include "engine/cuda/ppgn/places.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
 struct PpgnTile32 {
-  static constexpr int kRows = 128, kColumns = 64, kDepth = 16, kThreads = 256;
+  static constexpr int kRows = 128, kColumns = 64, kDepth = 16, kThreads = 256, kBlocksPerProcessor = 1;
   static constexpr int kLeftPitch = kRows + 4, kRightPitch = kColumns + 4;  ///< floats between steps of depth
   static constexpr int kBytes = kDepth * (kLeftPitch + kRightPitch) * 4;
 };

@@ -4,7 +4,6 @@
 #include "engine/cuda/ppgn/product.cuh"
 #include "engine/cuda/ppgn/product32.cuh"
 #include "engine/cuda/ppgn/products.hpp"
-#include "engine/cuda/ppgn/wgmma.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -17,84 +16,81 @@ using Square = PpgnTile<4, 8, 2, 2, 32, 4, 2>;   // 128 × 128
 using Small = PpgnTile<1, 4, 4, 1, 32, 3, 4>;    // 64 × 32
 using Weights = PpgnTile<5, 7, 1, 4, 32, 4, 2>;  // 80 × 224: 400 is 5 times 80
 
-struct Shape {
-  unsigned rows, columns, blocks_per_processor;
-  double cost;  ///< of an entry, beside the best tile's: a guess from the traffic in shared memory
-};
 template <class Tile>
-constexpr Shape shape_of(double cost) {
-  return {Tile::kRows, Tile::kColumns, Tile::kBlocksPerProcessor, cost};
+constexpr PpgnRowsTile<Half> rows_tile(double cost) {
+  return {ppgn_tiled<Tile>(ppgn_rows_kernel<Tile, false>, PpgnRowsShared<Tile, false>::kBytes, cost),
+          ppgn_tiled<Tile>(ppgn_rows_kernel<Tile, true>, PpgnRowsShared<Tile, true>::kBytes, cost)};
 }
-constexpr Shape kRowsShapes[kPpgnRowsTiles] = {shape_of<Tall>(1), shape_of<Wide>(1.08), shape_of<Square>(1.05),
-                                               shape_of<Small>(2)};
-constexpr Shape kWeightShapes[kPpgnWeightTiles] = {shape_of<Weights>(1), shape_of<Square>(1), shape_of<Small>(2)};
-
-// The time that a number of tiles takes, in entries per multiprocessor.
-double time_of(const Shape& shape, std::size_t tiles, std::size_t processors) {
-  const std::size_t rounds = up(tiles, processors * shape.blocks_per_processor);
-  return static_cast<double>(rounds * shape.blocks_per_processor) * shape.rows * shape.columns * shape.cost;
-}
-
 template <class Tile>
-void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue) {
-  if (right == RightOperand::columns_by_depth) {
-    queue_tiles<Tile>(ppgn_rows_kernel<Tile, false>, PpgnRowsShared<Tile, false>::kBytes, products, queue);
-  } else {
-    queue_tiles<Tile>(ppgn_rows_kernel<Tile, true>, PpgnRowsShared<Tile, true>::kBytes, products, queue);
-  }
+constexpr PpgnTiled<PpgnWeightTasks<Half>> weight_tile(double cost) {
+  return ppgn_tiled<Tile>(ppgn_weight_kernel<Tile>, PpgnWeightShared<Tile>::kBytes, cost);
+}
+constexpr PpgnRowsTile<Half> kRows[kPpgnRowsTiles] = {rows_tile<Tall>(1), rows_tile<Wide>(1.08),
+                                                      rows_tile<Square>(1.05), rows_tile<Small>(2)};
+constexpr PpgnRowsTile<float> kRows32 = {ppgn_tiled<PpgnTile32>(ppgn_rows32_kernel<false>, PpgnTile32::kBytes),
+                                         ppgn_tiled<PpgnTile32>(ppgn_rows32_kernel<true>, PpgnTile32::kBytes)};
+constexpr PpgnTiled<PpgnWeightTasks<Half>> kWeights[kPpgnWeightTiles] = {weight_tile<Weights>(1),
+                                                                         weight_tile<Square>(1), weight_tile<Small>(2)};
+constexpr PpgnTiled<PpgnWeightTasks<float>> kWeights32 =
+    ppgn_tiled<PpgnTile32>(ppgn_weight32_kernel, PpgnTile32::kBytes);
+
+// The first of the tiles that cost least.
+template <class Cost>
+int best_of(int tiles, const Cost& cost) {
+  int best = 0;
+  for (int t = 1; t < tiles; ++t) best = cost(t) < cost(best) ? t : best;
+  return best;
 }
 
+template <class Arguments>
+std::size_t tiles_of(const PpgnTiled<Arguments>& tile, std::size_t rows, std::size_t columns) {
+  return up(rows, tile.rows) * up(columns, tile.columns);
+}
+
+// The tile of wgmma's that pads `columns` least.
+int best_wgmma_tile(unsigned columns) {
+  return best_of(kPpgnWgmmaTiles, [&](int t) {
+    const std::size_t wide = kPpgnWgmmaWeights[t].columns;
+    return up(columns, wide) * wide;
+  });
+}
+
+// By the time that a product's tiles take, in entries per multiprocessor.
 int best_rows_tile(const PpgnProducts<Half>& products) {
   const std::size_t processors = static_cast<std::size_t>(multiprocessors());
-  int best = 0;
-  double least = 0;
-  for (int t = 0; t < kPpgnRowsTiles; ++t) {
-    const Shape& shape = kRowsShapes[t];
-    const std::size_t tiles =
-        up(products.rows, shape.rows) * up(products.product[0].columns, shape.columns) * products.count;
-    const double time = time_of(shape, tiles, processors);
-    if (t == 0 || time < least) {
-      best = t;
-      least = time;
-    }
-  }
-  return best;
+  return best_of(kPpgnRowsTiles, [&](int t) {
+    const auto& tile = kRows[t][0];
+    const std::size_t tiles = tiles_of(tile, products.rows, products.product[0].columns) * products.count;
+    const std::size_t rounds = up(tiles, processors * tile.blocks_per_processor);
+    return static_cast<double>(rounds * tile.blocks_per_processor) * tile.rows * tile.columns * tile.cost;
+  });
 }
 
-Shape weight_shape(int tile) {
-  if (tile < kPpgnWeightTiles) return kWeightShapes[tile];
-  const PpgnWgmmaShape& shape = kPpgnWgmmaWeightShapes[tile - kPpgnWeightTiles];
-  return {shape.rows, shape.columns, shape.blocks_per_processor, 1};
-}
-
-// The tile of wgmma's that suits the widest gradient: the others are few.
-template <class T>
-int best_weight_tile(const std::vector<PpgnWeightTask<T>>& tasks) {
-  if (has_wgmma()) {
+const PpgnTiled<PpgnWeightTasks<Half>>& tile_for(const std::vector<PpgnWeightTask<Half>>& tasks, int tile) {
+  if (tile >= kPpgnWeightTiles) return kPpgnWgmmaWeights[tile - kPpgnWeightTiles];
+  if (tile >= 0) return kWeights[tile];
+  if (has_wgmma()) {  // the tile that suits the widest gradient: the others are few
     unsigned columns = 16;
     for (const auto& task : tasks) columns = std::max(columns, task.columns);
-    return kPpgnWeightTiles + best_wgmma_tile(columns);
+    return kPpgnWgmmaWeights[best_wgmma_tile(columns)];
   }
-  int best = 0;
-  double least = 0;
-  for (int t = 0; t < kPpgnWeightTiles; ++t) {
-    const Shape& shape = kWeightShapes[t];
+  return kWeights[best_of(kPpgnWeightTiles, [&](int t) {
+    const auto& own = kWeights[t];
     double time = 0;
     for (const auto& task : tasks) {
-      time += static_cast<double>(up(task.rows, shape.rows) * up(task.columns, shape.columns)) * shape.rows *
-              shape.columns * shape.cost;
+      time += static_cast<double>(tiles_of(own, task.rows, task.columns)) * own.rows * own.columns * own.cost;
     }
-    if (t == 0 || time < least) {
-      best = t;
-      least = time;
-    }
-  }
-  return best;
+    return time;
+  })];
 }
+const PpgnTiled<PpgnWeightTasks<float>>& tile_for(const std::vector<PpgnWeightTask<float>>&, int) { return kWeights32; }
 
-template <class Tile>
-void launch_weights(const PpgnWeightTasks<Half>& tasks, const PpgnQueue& queue) {
-  queue_tiles<Tile>(ppgn_weight_kernel<Tile>, PpgnWeightShared<Tile>::kBytes, tasks, queue);
+template <class T>
+void queue_tiles(const PpgnRowsTile<T>& tile, const PpgnProducts<T>& products, RightOperand right,
+                 const PpgnQueue& queue) {
+  const auto& own = tile[static_cast<std::size_t>(right)];
+  const std::size_t tiles = tiles_of(own, products.rows, products.product[0].columns);
+  queue.run(own.kernel, tiles * products.count, own.threads, own.shared, products);
 }
 
 }  // namespace
@@ -103,23 +99,10 @@ void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const Pp
   if (tile < 0) {
     tile = has_wgmma() ? kPpgnRowsTiles + best_wgmma_tile(products.product[0].columns) : best_rows_tile(products);
   }
-  if (tile >= kPpgnRowsTiles) return queue_wgmma_rows(products, right, queue, tile - kPpgnRowsTiles);
-  switch (tile) {
-    case 0:
-      return launch_rows<Tall>(products, right, queue);
-    case 1:
-      return launch_rows<Wide>(products, right, queue);
-    case 2:
-      return launch_rows<Square>(products, right, queue);
-    default:
-      return launch_rows<Small>(products, right, queue);
-  }
+  queue_tiles(tile < kPpgnRowsTiles ? kRows[tile] : kPpgnWgmmaRows[tile - kPpgnRowsTiles], products, right, queue);
 }
-
 void queue_rows(const PpgnProducts<float>& products, RightOperand right, const PpgnQueue& queue, int) {
-  queue_tiles<PpgnTile32>(
-      right == RightOperand::columns_by_depth ? ppgn_rows32_kernel<false> : ppgn_rows32_kernel<true>,
-      PpgnTile32::kBytes, products, queue);
+  queue_tiles(kRows32, products, right, queue);
 }
 
 unsigned channel_tiles(const PpgnGraph& graph) { return PpgnChannelTile::tiles(graph.diagonal, graph.nodes); }
@@ -135,18 +118,14 @@ void queue_channels(const PpgnChannelTasks<float>& tasks, unsigned tiles, const 
 }
 
 template <class T>
-PpgnWeightPlan<T>::PpgnWeightPlan(std::vector<PpgnWeightTask<T>> tasks, Stream& stream, int tile) {
-  Shape shape{PpgnTile32::kRows, PpgnTile32::kColumns, 1, 1};
-  if constexpr (sizeof(T) == 2) {
-    tile_ = tile < 0 ? best_weight_tile(tasks) : tile;
-    shape = weight_shape(tile_);
-  }
+PpgnWeightPlan<T>::PpgnWeightPlan(std::vector<PpgnWeightTask<T>> tasks, Stream& stream, int tile)
+    : tiled_(&tile_for(tasks, tile)) {
   unsigned count = 0;
   for (auto& task : tasks) {
     first_tiles_.push_back(count);
     task.first_tile = count;
-    task.tiles_in_columns = static_cast<unsigned>(up(task.columns, shape.columns));
-    count += task.tiles_in_columns * static_cast<unsigned>(up(task.rows, shape.rows));
+    task.tiles_in_columns = static_cast<unsigned>(up(task.columns, tiled_->columns));
+    count += static_cast<unsigned>(tiles_of(*tiled_, task.rows, task.columns));
   }
   first_tiles_.push_back(count);
   tasks_ = DeviceArray<PpgnWeightTask<T>>::from(tasks, "list of PPGN's weights", stream);
@@ -171,13 +150,7 @@ void PpgnWeightPlan<T>::queue(std::size_t first, std::size_t last, unsigned rows
   const unsigned from = first_tiles_[first], tiles = first_tiles_[last] - from;
   const PpgnWeightTasks<T> all{tasks_.data(), static_cast<unsigned>(tasks_.size()), from, tiles,    slots(rows),
                                rows,          std::max(rows_per_slot(rows), 32u),   out,  slot_size};
-  if constexpr (sizeof(T) == 2) {
-    if (tile_ >= kPpgnWeightTiles) return queue_wgmma_weights(all, on, tile_ - kPpgnWeightTiles);
-    const auto run = tile_ == 0 ? launch_weights<Weights> : tile_ == 1 ? launch_weights<Square> : launch_weights<Small>;
-    run(all, on);
-  } else {
-    queue_tiles<PpgnTile32>(ppgn_weight32_kernel, PpgnTile32::kBytes, all, on);
-  }
+  on.run(tiled_->kernel, std::size_t{all.tiles} * all.slots, tiled_->threads, tiled_->shared, all);
 }
 
 template class PpgnWeightPlan<Half>;

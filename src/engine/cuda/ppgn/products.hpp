@@ -7,6 +7,7 @@
 ///
 ///   PpgnProducts<Half> skip = …;
 ///   queue_rows(skip, RightOperand::columns_by_depth, {stream});      // out = left · rightᵀ + bias
+#include <array>
 #include <vector>
 
 #include "engine/cuda/ppgn/tasks.hpp"
@@ -18,22 +19,32 @@ enum class RightOperand { columns_by_depth, depth_by_columns };
 
 [[nodiscard]] constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
 
-/// A block of threads per tile of every product.
-template <class Tile, class T>
-void queue_tiles(void (*kernel)(PpgnProducts<T>), std::size_t shared, const PpgnProducts<T>& products,
-                 const PpgnQueue& queue) {
-  const std::size_t tiles = up(products.rows, Tile::kRows) * up(products.product[0].columns, Tile::kColumns);
-  queue.run(kernel, tiles * products.count, Tile::kThreads, shared, products);
+/// A kernel whose blocks make a tile each, and how it is launched.
+template <class Arguments>
+struct PpgnTiled {
+  unsigned rows, columns, threads, blocks_per_processor;
+  void (*kernel)(Arguments);
+  std::size_t shared;
+  double cost;  ///< of an entry, beside the best tile's: a guess from the traffic in shared memory
+};
+template <class Tile, class Arguments>
+constexpr PpgnTiled<Arguments> ppgn_tiled(void (*kernel)(Arguments), std::size_t shared, double cost = 1) {
+  return {Tile::kRows, Tile::kColumns, Tile::kThreads, Tile::kBlocksPerProcessor, kernel, shared, cost};
 }
-template <class Tile, class T>
-void queue_tiles(void (*kernel)(PpgnWeightTasks<T>), std::size_t shared, const PpgnWeightTasks<T>& tasks,
-                 const PpgnQueue& queue) {
-  queue.run(kernel, std::size_t{tasks.tiles} * tasks.slots, Tile::kThreads, shared, tasks);
-}
+/// By RightOperand.
+template <class T>
+using PpgnRowsTile = std::array<PpgnTiled<PpgnProducts<T>>, 2>;
 
 /// The tiles of products of rows in half precision, of gradients of weights in half precision; those of wgmma, which
 /// serve both.
 inline constexpr int kPpgnRowsTiles = 4, kPpgnWeightTiles = 3, kPpgnWgmmaTiles = 3;
+
+/// The products by wgmma, in a file of their own, because the instructions want code for sm_90a, which no other GPU
+/// runs. Whether the GPU has them; the emulator has.
+[[nodiscard]] bool has_wgmma();
+extern const PpgnRowsTile<Half> kPpgnWgmmaRows[kPpgnWgmmaTiles];
+extern const PpgnTiled<PpgnWeightTasks<Half>> kPpgnWgmmaWeights[kPpgnWgmmaTiles];
+
 /// `tile` forces one of kPpgnRowsTiles or, from kPpgnRowsTiles on, of kPpgnWgmmaTiles (half precision only); -1
 /// chooses.
 void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile = -1);
@@ -64,7 +75,7 @@ class PpgnWeightPlan {
 
   std::vector<unsigned> first_tiles_;  ///< and how many in all
   DeviceArray<PpgnWeightTask<T>> tasks_;
-  int tile_ = 0;
+  const PpgnTiled<PpgnWeightTasks<T>>* tiled_ = nullptr;
 };
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

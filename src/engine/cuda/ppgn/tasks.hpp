@@ -11,8 +11,6 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-using Half = unsigned short;  ///< as in half.cuh, which the host's compiler cannot read
-
 /// Where a trial's kernels are queued. A trial that has the GPU for itself lets every kernel be placed while the one
 /// before it runs out (they all call ppgn_begin() first); beside another trial that would only take room from it.
 struct PpgnQueue {

@@ -7,9 +7,9 @@
 ///   x.download(values, stream);
 ///   stream.sync();
 ///
-/// In the emulator (names.hpp) kernels run on the CPU, one fibre per thread.
+/// In the tests' emulator (names.hpp) kernels run on the CPU, one fibre per thread.
 #ifdef TYCHE_CUDA_EMULATED
-#include "engine/cuda/emulator/emulate.hpp"
+#include "engine_cuda/emulator/emulate.hpp"
 #else
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -28,6 +28,9 @@
 #include "support/error.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// The bits of a number in half precision.
+using Half = unsigned short;
 
 /// Throws IoError that names the call where it failed.
 void check(cudaError_t status, const char* what);
@@ -164,37 +167,13 @@ class PinnedArray {
   std::size_t size_ = 0;
 };
 
+}  // namespace tyche::engine::TYCHE_CUDA_NS
+
 #ifdef TYCHE_CUDA_EMULATED
-
-template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared, Stream&,
-            const Arguments&... arguments) {
-  if (blocks == 0) return;
-  emulation::run(static_cast<unsigned>(blocks), threads, shared,
-                 [&] { kernel(static_cast<Parameters>(arguments)...); });
-}
-template <class... Parameters, class... Arguments>
-void launch_dependent(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
-                      Stream& stream, const Arguments&... arguments) {
-  launch(kernel, blocks, threads, shared, stream, arguments...);
-}
-
-/// Work that is queued again and again.
-class Graph {
- public:
-  template <class Work>
-  static Graph capture(Stream&, Work work) {
-    Graph graph;
-    graph.work_ = work;
-    return graph;
-  }
-  void launch(Stream&) const { work_(); }
-
- private:
-  std::function<void()> work_;
-};
-
+#include "engine_cuda/emulator/launch.hpp"
 #else
+
+namespace tyche::engine::TYCHE_CUDA_NS {
 
 namespace detail {
 /// Lets a kernel have all shared memory there is; asked of the driver once per thread.
@@ -262,6 +241,6 @@ class Graph {
   cudaGraphExec_t exec_ = nullptr;
 };
 
-#endif
-
 }  // namespace tyche::engine::TYCHE_CUDA_NS
+
+#endif

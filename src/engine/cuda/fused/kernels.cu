@@ -1,9 +1,9 @@
-#pragma once
-/// The kernels of a padded width; fused_32.cu and its like make them.
 #include "engine/cuda/fused/pass.cuh"
 #include "engine/cuda/fused/update.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
+
+namespace {
 
 /// A block per unit: forward and backward of one step. In the first step of an epoch the epoch's number must be waited
 /// for; in later ones the graphs and random numbers are made ready while the update of the step before still runs.
@@ -46,16 +46,27 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   pass<W, false, kElu>(a, sm, members, share, trial);
 }
 
+/// The weights' blocks come first: the small parameters' fill what they leave.
 template <int W, bool kMeasure>
 __global__ void __launch_bounds__(kUpdateThreads, 1024 / kUpdateThreads)
     update_kernel(const __grid_constant__ Args a, int step) {
-  update<W, kMeasure>(a, dynamic_shared(), step);
+  const int block = static_cast<int>(blockIdx.x), weights = weight_blocks(a.model), small = small_blocks(a.model);
+  const int rest = block - a.trials * weights;
+  if (rest < 0) {
+    update_weights<W, kMeasure>(a, dynamic_shared(), step, block / weights, block % weights);
+  } else {
+    update_small<kMeasure>(a, dynamic_shared(), step, rest / small, rest % small, a.model.layers * W);
+  }
 }
 
 template <int W>
-[[nodiscard]] Kernels kernels_of() {
-  return {train_kernel<W, true>, train_kernel<W, false>, test_kernel<W, true>,
-          test_kernel<W, false>, update_kernel<W, true>, update_kernel<W, false>};
-}
+constexpr Kernels kKernels = {{train_kernel<W, false>, train_kernel<W, true>},
+                              {test_kernel<W, false>, test_kernel<W, true>},
+                              update_kernel<W, true>,
+                              update_kernel<W, false>};
+
+}  // namespace
+
+const Kernels& kernels_of(int width) { return width == 32 ? kKernels<32> : width == 64 ? kKernels<64> : kKernels<128>; }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

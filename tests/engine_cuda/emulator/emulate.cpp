@@ -1,5 +1,5 @@
 // Part of the emulated library (tests/CMakeLists.txt) alone.
-#include "engine/cuda/emulator/emulate.hpp"
+#include "engine_cuda/emulator/emulate.hpp"
 
 #include <ucontext.h>
 

@@ -1,0 +1,35 @@
+#pragma once
+/// The twins of runtime/device.hpp.
+#include "engine/cuda/runtime/device.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared, Stream&,
+            const Arguments&... arguments) {
+  if (blocks == 0) return;
+  emulation::run(static_cast<unsigned>(blocks), threads, shared,
+                 [&] { kernel(static_cast<Parameters>(arguments)...); });
+}
+template <class... Parameters, class... Arguments>
+void launch_dependent(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
+                      Stream& stream, const Arguments&... arguments) {
+  launch(kernel, blocks, threads, shared, stream, arguments...);
+}
+
+/// Work that is queued again and again.
+class Graph {
+ public:
+  template <class Work>
+  static Graph capture(Stream&, Work work) {
+    Graph graph;
+    graph.work_ = work;
+    return graph;
+  }
+  void launch(Stream&) const { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS
