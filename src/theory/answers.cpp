@@ -223,45 +223,33 @@ Answer individualise_answer(const IndividualiseOptions& options, const Individua
   return answer;
 }
 
-ApproximateOptions approximate_options(const Said& said) {
-  ApproximateOptions how;
-  how.functions = said.texts("function");
-  how.n = said.small("n").value_or(how.n);
-  how.delta = said.number("delta").value_or(how.delta);
-  how.construction = said.text("construction").value_or(how.construction);
-  how.grid = said.small("grid");
-  how.memory = said.number("memory").value_or(how.memory);
-  how.per_class = said.flag("per_class");
-  how.out = said.word("out");
-  how.trials = said.whole("trials").value_or(how.trials);
-  how.seed = said.whole("seed").value_or(how.seed);
-  how.threads = said.threads();
-  return how;
-}
-
-Answer approximate(const ApproximateOptions& options) {
-  const std::vector<GraphFunction> functions = functions_of(options.functions, options.n);
+Answer approximate(const Said& said, std::FILE* shown) {
+  const Node n = said.small("n").value_or(4);
+  const double delta = said.number("delta").value_or(0.1), gigabytes = said.number("memory").value_or(4);
+  const MeasureOptions how = {said.whole("trials").value_or(1000), said.whole("seed").value_or(1), said.threads()};
+  const std::string out = said.word("out");
+  const std::vector<GraphFunction> functions = functions_of(said.texts("function"), n);
   if (functions.empty()) throw InputError("function: expected a name, or a list of names");
-  if (!options.out.empty() && functions.size() != 1) {
+  if (!out.empty() && functions.size() != 1) {
     throw InputError("out: the network of one function is saved, not several");
   }
-  const Construction construction = parse_construction(options.construction);
+  const Construction construction = parse_construction(said.text("construction").value_or("order"));
   json rows = json::array();
   Answer answer;
   for (const GraphFunction& f : functions) {
     const Stopwatch watch;
-    const Universal u = build_universal(f, options.n, options.delta, construction, options.memory * 1e9, options.grid);
+    const Universal u = build_universal(f, n, delta, construction, gigabytes * 1e9, said.small("grid"));
     const double build_seconds = watch.seconds();
     std::size_t classes = 0;
-    for (Node s = 1; s <= options.n; ++s) classes += graph_classes(s).size();
-    Progress progress(f.name, classes * options.trials, options.progress);
-    const UniversalReport r = measure_universal(u, {options.trials, options.seed, options.threads, &progress});
+    for (Node s = 1; s <= n; ++s) classes += graph_classes(s).size();
+    Progress progress(f.name, classes * how.trials, shown);
+    const UniversalReport r = measure_universal(u, {how.trials, how.seed, how.threads, &progress});
     progress.finish();
-    if (!options.out.empty()) {
-      save_acr(options.out, u.network,
+    if (!out.empty()) {
+      save_acr(out, u.network,
                {{"function", f.name}, {"n", std::to_string(u.n)}, {"delta", fmt::format("{}", u.delta)}});
     }
-    rows.push_back(approximation(u, r, build_seconds, watch.seconds(), options.per_class, answer));
+    rows.push_back(approximation(u, r, build_seconds, watch.seconds(), said.flag("per_class"), answer));
   }
   answer.json = rows.size() == 1 ? rows[0] : rows;
   return answer;

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "graph/graph.hpp"
 #include "support/statistics.hpp"

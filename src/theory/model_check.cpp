@@ -113,12 +113,12 @@ class Checker {
   std::unordered_map<FormulaId, Relation> tables_;
 };
 
-void refuse_free(const FormulaPool& pool, const std::vector<Variable>& free, std::size_t allowed) {
-  if (free.size() <= allowed) return;
-  std::string names;
-  for (const Variable v : free) names += (names.empty() ? "" : ", ") + pool.name(v);
-  throw InputError(fmt::format("{} free: bind {} with exists or forall ({} allowed here)",
-                               names + (free.size() == 1 ? " is" : " are"), free.size() == 1 ? "it" : "them",
+void refuse_free(const FormulaPool& pool, FormulaId f, int allowed) {
+  const std::uint32_t free = pool.free_variables(f);
+  if (std::popcount(free) <= allowed) return;
+  const bool one = std::popcount(free) == 1;
+  throw InputError(fmt::format("{} {} free: bind {} with exists or forall ({} allowed here)", pool.names(free),
+                               one ? "is" : "are", one ? "it" : "them",
                                allowed == 0 ? "no free variable is" : "one free variable is"));
 }
 
@@ -129,12 +129,12 @@ Relation model_check(const FormulaPool& pool, FormulaId f, const ColouredGraph& 
 }
 
 bool holds(const FormulaPool& pool, FormulaId sentence, const ColouredGraph& graph) {
-  refuse_free(pool, list_of(pool.free_variables(sentence)), 0);
+  refuse_free(pool, sentence, 0);
   return model_check(pool, sentence, graph).table[0] != 0;
 }
 
 std::vector<std::uint8_t> satisfying_nodes(const FormulaPool& pool, FormulaId f, const ColouredGraph& graph) {
-  refuse_free(pool, list_of(pool.free_variables(f)), 1);
+  refuse_free(pool, f, 1);
   Relation r = model_check(pool, f, graph);
   if (r.free.empty()) return std::vector<std::uint8_t>(graph.num_nodes(), r.table[0]);
   return std::move(r.table);

@@ -370,9 +370,7 @@ Separation separate(const Graph& a, const Graph& b, const SeparateOptions& optio
   const auto leaders = leader_formulas(out.pool, out.leaders, out.types + 1, out.thresholds.colours);
   meanings.insert(meanings.end(), leaders.begin(), leaders.end());
   out.sentence = substitute_colours(out.pool, out.pattern, meanings, x, y);
-  CompileOptions compile_options;
-  compile_options.colours = out.types + out.thresholds.colours;
-  out.network = compile(out.pool, out.sentence, compile_options).network;
+  out.network = compile(out.pool, out.sentence, {.colours = out.types + out.thresholds.colours}).network;
   if (out.leaders > 0) out.network = with_random_colours(std::move(out.network), out.thresholds, out.types);
   return out;
 }
