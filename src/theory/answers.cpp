@@ -188,12 +188,13 @@ Answer compile_answer(const FormulaPool& pool, FormulaId formula, const Compiled
 Answer individualise_answer(const IndividualiseOptions& options, const IndividualiseReport& r) {
   const double rate = static_cast<double>(r.failures) / static_cast<double>(r.trials);
   const bool full = options.one_in == 1;
+  const std::uint64_t c = r.thresholds.colours / (std::uint64_t{options.nodes} * options.nodes);
   Answer answer;
   answer.good = !full || rate <= options.delta;
   answer.json = {{"n", options.nodes},
                  {"delta", options.delta},
-                 {"c", r.constants.c},
-                 {"k", r.constants.k},
+                 {"c", c},
+                 {"k", r.thresholds.slope},
                  {"colours", r.thresholds.colours},
                  {"trials", r.trials},
                  {"one_in", options.one_in},
@@ -206,8 +207,8 @@ Answer individualise_answer(const IndividualiseOptions& options, const Individua
                  {"same_number", r.same_number},
                  {"checked_on_engine", r.checked_on_engine}};
   std::string& text = answer.text;
-  text = fmt::format("n = {}, delta = {}: c = {}, k = {:.0f}, {} colours\n", options.nodes, options.delta,
-                     r.constants.c, r.constants.k, r.thresholds.colours);
+  text = fmt::format("n = {}, delta = {}: c = {}, k = {:.0f}, {} colours\n", options.nodes, options.delta, c,
+                     r.thresholds.slope, r.thresholds.colours);
   if (!full || options.rounds > 0) {
     text += fmt::format("one node in {} random, {} round{} of message passing on {}\n", options.one_in, options.rounds,
                         options.rounds == 1 ? "" : "s", options.graph ? "the graph" : "random connected graphs");

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -288,12 +288,9 @@ std::vector<Comparison> compare_pairs(std::span<const Graph> graphs, const Optio
   }
   std::sort(order.begin(), order.end());
   Options each = options;
-  if (out.size() > 1 && at_a_time >= 2) {
-    each.threads = 1;
-  } else {
-    at_a_time = 1;
-  }
-  parallel_for(out.size(), static_cast<unsigned>(at_a_time), [&](std::size_t k) {
+  const bool spread = out.size() > 1 && at_a_time >= 2;
+  if (spread) each.threads = 1;
+  parallel_for(out.size(), spread ? static_cast<unsigned>(at_a_time) : 1, [&](std::size_t k) {
     const std::size_t i = order[k].second;
     out[i] = compare(graphs[2 * i], graphs[2 * i + 1], each);
     if (progress != nullptr) progress->add(1);
@@ -306,16 +303,20 @@ Grouping group(std::span<const Graph> graphs, const Options& options) {
     while (refiner.step()) continue;
     Grouping out;
     // Items of a graph, which stand one graph after another: its nodes, tuples or roots.
-    std::vector<std::uint32_t> colours = refiner.colours();
+    const std::vector<std::uint32_t> colours = refiner.colours();
     const unsigned power = options.space == Space::tuples ? options.dim : 1;
-    std::map<std::vector<std::uint32_t>, std::uint32_t> groups;
+    std::vector<std::uint32_t> counts(colours.size(), 0);
+    std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t> groups;
     auto at = colours.begin();
     for (const Graph& graph : graphs) {
-      const auto end = at + static_cast<std::ptrdiff_t>(tuples(power, {{graph.num_nodes()}}));
-      boost::sort::pdqsort(at, end);
+      std::vector<std::pair<std::uint32_t, std::uint32_t>> own;  // colour, items
+      for (const auto end = at + static_cast<std::ptrdiff_t>(tuples(power, {{graph.num_nodes()}})); at != end; ++at) {
+        if (counts[*at]++ == 0) own.emplace_back(*at, 0);
+      }
+      for (auto& [colour, items] : own) items = std::exchange(counts[colour], 0);
+      std::sort(own.begin(), own.end());
       const auto number = static_cast<std::uint32_t>(groups.size());
-      out.group.push_back(groups.try_emplace({at, end}, number).first->second);
-      at = end;
+      out.group.push_back(groups.try_emplace(std::move(own), number).first->second);
     }
     out.groups = static_cast<std::uint32_t>(groups.size());
     out.stable_after = refiner.round();
