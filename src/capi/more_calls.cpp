@@ -136,7 +136,7 @@ std::shared_ptr<Object> approximate(const char* json) {
   (void)options.small("n", 1, theory::kMaxClassNodes);
   (void)options.small("grid", 1, 1000);
   (void)options.whole("trials", 1);
-  return to_object(theory::approximate(theory::approximate_options(options)));
+  return to_object(theory::approximate(options));
 }
 
 // ---- report

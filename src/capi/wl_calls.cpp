@@ -92,12 +92,7 @@ std::shared_ptr<Object> group(const SetObject& set, const wl::AskedTest& test) {
     for (std::size_t g = 0; g < graphs.size(); ++g) list.push_back(to_json(surveys[g], graphs[g].num_nodes()));
     return std::make_shared<Answer>(list);
   }
-  const wl::Grouping grouping = wl::group(graphs, test.refining);
-  return std::make_shared<Answer>(Json{{"graphs", graphs.size()},
-                                       {"groups", grouping.groups},
-                                       {"group", grouping.group},
-                                       {"stable_after", grouping.stable_after},
-                                       {"classes", grouping.classes}});
+  return std::make_shared<Answer>(to_json(wl::group(graphs, test.refining)));
 }
 
 std::shared_ptr<Object> colours(const SetObject& set, const char* json) {

@@ -59,11 +59,7 @@ void run_individualise(const Call& call) {
   show(call, theory::individualise_answer(options, theory::measure_individualisation(options)));
 }
 
-void run_approximate(const Call& call) {
-  theory::ApproximateOptions options = theory::approximate_options(call);
-  options.progress = call.progress();
-  show(call, theory::approximate(options));
-}
+void run_approximate(const Call& call) { show(call, theory::approximate(call, call.progress())); }
 
 void run_separate(const Call& call) {
   const Graph a = read_named_graph(call.word("A")), b = read_named_graph(call.word("B"));

@@ -287,12 +287,7 @@ void group_all(const Asked& a) {
   const std::vector<Graph> graphs = set.graphs.all();
   if (a.test.paths) return survey_graphs(graphs, a);
   const wl::Grouping grouping = wl::group(graphs, a.test.refining);
-  a.call.json() ? print_json({{"graphs", graphs.size()},
-                              {"groups", grouping.groups},
-                              {"group", grouping.group},
-                              {"stable_after", grouping.stable_after},
-                              {"classes", grouping.classes}})
-                : print(in_words(grouping, a));
+  a.call.json() ? print_json(wl::to_json(grouping)) : print(in_words(grouping, a));
   set_exit_code(grouping.groups == set.graphs.size() ? kGood : kNo);
 }
 

@@ -240,7 +240,7 @@ struct TseitinExamination : Examination {
     TseitinFindings& found = *out.tseitin;
     constexpr double kMostSets = 0x1p27;  // half a gigabyte of ranks alone
     if (nodes <= kCheapNodes || (all && wl::subsets(nodes, 3) <= kMostSets)) {
-      found.sets3 = wl::compare_sets(sat, unsat, {.levels = {{.k = 3}}}).answer.distinguished;
+      found.sets3 = wl::compare_sets(sat, unsat, {.levels = {{.k = 3}}}).distinguished;
     }
     const std::array<Node, 2> both = {nodes, unsat.num_nodes()};
     const bool fits = wl::memory_needed(3, both) <= static_cast<double>(expectation.memory_limit);

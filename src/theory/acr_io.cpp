@@ -32,6 +32,10 @@ AcrMatrix get_matrix(const TensorFile& file, const std::string& name) {
   return out;
 }
 
+/// The matrices of a layer, by name.
+constexpr std::pair<const char*, AcrMatrix AcrLayer::*> kMatrices[] = {
+    {"self", &AcrLayer::self}, {"neighbour", &AcrLayer::neighbour}, {"readout", &AcrLayer::readout}};
+
 std::uint32_t number(const TensorFile& file, const std::string& key, const std::string& origin) {
   const auto found = file.metadata.find(key);
   std::uint32_t value = 0;
@@ -58,9 +62,7 @@ void save_acr(const std::filesystem::path& path, const AcrNetwork& network,
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const AcrLayer& layer = network.layers[l];
     const std::string name = fmt::format("layer.{}", l);
-    add_matrix(file, name + ".self", layer.self);
-    add_matrix(file, name + ".neighbour", layer.neighbour);
-    add_matrix(file, name + ".readout", layer.readout);
+    for (const auto& [part, matrix] : kMatrices) add_matrix(file, fmt::format("{}.{}", name, part), layer.*matrix);
     file.add<double>(name + ".bias", {layer.width()}, layer.bias);
   }
   add_matrix(file, "head", network.head);
@@ -81,9 +83,7 @@ AcrNetwork load_acr(const std::filesystem::path& path) {
   for (std::uint32_t l = 0; l < layers; ++l) {
     const std::string name = fmt::format("layer.{}", l);
     AcrLayer layer;
-    layer.self = get_matrix(file, name + ".self");
-    layer.neighbour = get_matrix(file, name + ".neighbour");
-    layer.readout = get_matrix(file, name + ".readout");
+    for (const auto& [part, matrix] : kMatrices) layer.*matrix = get_matrix(file, fmt::format("{}.{}", name, part));
     layer.bias = file.get<double>(name + ".bias");
     net.layers.push_back(std::move(layer));
   }

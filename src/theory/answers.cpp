@@ -188,12 +188,13 @@ Answer compile_answer(const FormulaPool& pool, FormulaId formula, const Compiled
 Answer individualise_answer(const IndividualiseOptions& options, const IndividualiseReport& r) {
   const double rate = static_cast<double>(r.failures) / static_cast<double>(r.trials);
   const bool full = options.one_in == 1;
+  const std::uint64_t c = r.thresholds.colours / (std::uint64_t{options.nodes} * options.nodes);
   Answer answer;
   answer.good = !full || rate <= options.delta;
   answer.json = {{"n", options.nodes},
                  {"delta", options.delta},
-                 {"c", r.constants.c},
-                 {"k", r.constants.k},
+                 {"c", c},
+                 {"k", r.thresholds.slope},
                  {"colours", r.thresholds.colours},
                  {"trials", r.trials},
                  {"one_in", options.one_in},
@@ -206,8 +207,8 @@ Answer individualise_answer(const IndividualiseOptions& options, const Individua
                  {"same_number", r.same_number},
                  {"checked_on_engine", r.checked_on_engine}};
   std::string& text = answer.text;
-  text = fmt::format("n = {}, delta = {}: c = {}, k = {:.0f}, {} colours\n", options.nodes, options.delta,
-                     r.constants.c, r.constants.k, r.thresholds.colours);
+  text = fmt::format("n = {}, delta = {}: c = {}, k = {:.0f}, {} colours\n", options.nodes, options.delta, c,
+                     r.thresholds.slope, r.thresholds.colours);
   if (!full || options.rounds > 0) {
     text += fmt::format("one node in {} random, {} round{} of message passing on {}\n", options.one_in, options.rounds,
                         options.rounds == 1 ? "" : "s", options.graph ? "the graph" : "random connected graphs");
@@ -223,45 +224,33 @@ Answer individualise_answer(const IndividualiseOptions& options, const Individua
   return answer;
 }
 
-ApproximateOptions approximate_options(const Said& said) {
-  ApproximateOptions how;
-  how.functions = said.texts("function");
-  how.n = said.small("n").value_or(how.n);
-  how.delta = said.number("delta").value_or(how.delta);
-  how.construction = said.text("construction").value_or(how.construction);
-  how.grid = said.small("grid");
-  how.memory = said.number("memory").value_or(how.memory);
-  how.per_class = said.flag("per_class");
-  how.out = said.word("out");
-  how.trials = said.whole("trials").value_or(how.trials);
-  how.seed = said.whole("seed").value_or(how.seed);
-  how.threads = said.threads();
-  return how;
-}
-
-Answer approximate(const ApproximateOptions& options) {
-  const std::vector<GraphFunction> functions = functions_of(options.functions, options.n);
+Answer approximate(const Said& said, std::FILE* shown) {
+  const Node n = said.small("n").value_or(4);
+  const double delta = said.number("delta").value_or(0.1), gigabytes = said.number("memory").value_or(4);
+  const MeasureOptions how = {said.whole("trials").value_or(1000), said.whole("seed").value_or(1), said.threads()};
+  const std::string out = said.word("out");
+  const std::vector<GraphFunction> functions = functions_of(said.texts("function"), n);
   if (functions.empty()) throw InputError("function: expected a name, or a list of names");
-  if (!options.out.empty() && functions.size() != 1) {
+  if (!out.empty() && functions.size() != 1) {
     throw InputError("out: the network of one function is saved, not several");
   }
-  const Construction construction = parse_construction(options.construction);
+  const Construction construction = parse_construction(said.text("construction").value_or("order"));
   json rows = json::array();
   Answer answer;
   for (const GraphFunction& f : functions) {
     const Stopwatch watch;
-    const Universal u = build_universal(f, options.n, options.delta, construction, options.memory * 1e9, options.grid);
+    const Universal u = build_universal(f, n, delta, construction, gigabytes * 1e9, said.small("grid"));
     const double build_seconds = watch.seconds();
     std::size_t classes = 0;
-    for (Node s = 1; s <= options.n; ++s) classes += graph_classes(s).size();
-    Progress progress(f.name, classes * options.trials, options.progress);
-    const UniversalReport r = measure_universal(u, {options.trials, options.seed, options.threads, &progress});
+    for (Node s = 1; s <= n; ++s) classes += graph_classes(s).size();
+    Progress progress(f.name, classes * how.trials, shown);
+    const UniversalReport r = measure_universal(u, {how.trials, how.seed, how.threads, &progress});
     progress.finish();
-    if (!options.out.empty()) {
-      save_acr(options.out, u.network,
+    if (!out.empty()) {
+      save_acr(out, u.network,
                {{"function", f.name}, {"n", std::to_string(u.n)}, {"delta", fmt::format("{}", u.delta)}});
     }
-    rows.push_back(approximation(u, r, build_seconds, watch.seconds(), options.per_class, answer));
+    rows.push_back(approximation(u, r, build_seconds, watch.seconds(), said.flag("per_class"), answer));
   }
   answer.json = rows.size() == 1 ? rows[0] : rows;
   return answer;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <unordered_map>
 
@@ -18,6 +19,13 @@ Variable FormulaPool::variable(std::string_view name) {
   }
   names_.emplace_back(name);
   return static_cast<Variable>(names_.size() - 1);
+}
+
+std::string FormulaPool::names(std::uint32_t mask) const {
+  std::string out;
+  for (; mask != 0; mask &= mask - 1)
+    out += (out.empty() ? "" : ", ") + name(static_cast<Variable>(std::countr_zero(mask)));
+  return out;
 }
 
 FormulaId FormulaPool::colour(std::uint32_t index, Variable v) {
@@ -57,21 +65,9 @@ FormulaId FormulaPool::add(Kind kind, Variable a, Variable b, std::uint32_t numb
     if (records_.size() >= kKeep) throw InputError("too many formulas for one pool (four thousand million)");
     std::uint32_t free = 0;
     for (const FormulaId f : operands) free |= records_[f].free;
-    switch (kind) {
-      case Kind::colour:
-        free = 1u << a;
-        break;
-      case Kind::edge:
-      case Kind::equal:
-        free = 1u << a | 1u << b;
-        break;
-      case Kind::at_least:
-      case Kind::for_all:
-        free &= ~(1u << a);
-        break;
-      default:
-        break;
-    }
+    if (kind == Kind::colour) free = 1u << a;
+    if (kind == Kind::edge || kind == Kind::equal) free = 1u << a | 1u << b;
+    if (binds(kind)) free &= ~(1u << a);
     const std::uint64_t first = operands_.size();
     operands_.insert(operands_.end(), operands.begin(), operands.end());
     records_.push_back({first, static_cast<std::uint32_t>(operands.size()), number, free, kind, a, b});
@@ -98,7 +94,7 @@ std::uint32_t variables_of(const FormulaPool& pool, FormulaId f) {
   for (const FormulaId g : subformulas(pool, f)) {
     const auto v = pool.view(g);
     used |= pool.free_variables(g);
-    if (v.kind == Kind::at_least || v.kind == Kind::for_all) used |= 1u << v.a;
+    if (binds(v.kind)) used |= 1u << v.a;
   }
   return used;
 }
@@ -124,10 +120,9 @@ FormulaId rebuild(FormulaPool& pool, FormulaId f, const std::function<FormulaId(
     for (const FormulaId operand : pool.view(g).operands) operands.push_back(image.at(operand));
     const auto v = pool.view(g);
     const bool is_atom = v.kind == Kind::colour || v.kind == Kind::edge || v.kind == Kind::equal;
-    const bool binds = v.kind == Kind::at_least || v.kind == Kind::for_all;
     const FormulaId made = is_atom              ? atom(g)
                            : v.operands.empty() ? g  // true, false
-                                                : pool.like(g, binds ? bound(v.a) : v.a, operands);
+                                                : pool.like(g, binds(v.kind) ? bound(v.a) : v.a, operands);
     image.emplace(g, made);
   }
   return image.at(f);

@@ -38,6 +38,8 @@ enum class Kind : std::uint8_t {
   for_all,   ///< forall a. operand
 };
 
+[[nodiscard]] constexpr bool binds(Kind kind) { return kind == Kind::at_least || kind == Kind::for_all; }
+
 /// Counts of quantifiers go from 1 to this: a larger one would outgrow every graph this room can check.
 inline constexpr std::uint32_t kMaxCount = 100'000;
 inline constexpr std::uint32_t kMaxColour = 1'000'000;
@@ -56,6 +58,8 @@ class FormulaPool {
   /// The variable of this name. Throws InputError past kMaxVariables names.
   Variable variable(std::string_view name);
   [[nodiscard]] const std::string& name(Variable v) const { return names_[v]; }
+  /// "x, y": of the variables whose bits are set.
+  [[nodiscard]] std::string names(std::uint32_t mask) const;
 
   FormulaId truth(bool value) { return add(value ? Kind::truth : Kind::falsity, 0, 0, 0, {}); }
   /// Throws InputError unless 1 <= index <= kMaxColour.

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -66,7 +67,7 @@ bool any_equal(std::vector<double> numbers) {
 
 }  // namespace
 
-LemmaConstants lemma_constants(std::uint32_t n, double delta) {
+Thresholds lemma_thresholds(std::uint32_t n, double delta) {
   if (n == 0) throw InputError("n must be at least 1");
   if (!(delta > 0 && delta < 1)) throw InputError(fmt::format("delta must lie between 0 and 1, not {}", delta));
   const double c = std::ceil(2 / delta - 1e-9);
@@ -76,12 +77,7 @@ LemmaConstants lemma_constants(std::uint32_t n, double delta) {
         fmt::format("n = {} and delta = {} need c n² = {:.3g} colours a node; at most {:.3g} fit in memory", n, delta,
                     colours, static_cast<double>(kMaxColours)));
   }
-  return {static_cast<std::uint64_t>(c), c * c * n * n * n};
-}
-
-Thresholds lemma_thresholds(std::uint32_t n, double delta) {
-  const LemmaConstants constants = lemma_constants(n, delta);
-  return {static_cast<std::uint32_t>(constants.c * n * n), constants.k};
+  return {static_cast<std::uint32_t>(colours), c * c * n * n * n};
 }
 
 AcrLayer individualising_layer(const Thresholds& thresholds, std::uint32_t handed_on) {
@@ -148,7 +144,6 @@ AcrNetwork spreading_network(std::uint32_t n, std::uint32_t rounds) {
 
 IndividualiseReport measure_individualisation(const IndividualiseOptions& options) {
   IndividualiseReport report;
-  report.constants = lemma_constants(options.nodes, options.delta);
   report.thresholds = lemma_thresholds(options.nodes, options.delta);
   check_trials(options.trials);
   if (options.one_in == 0) throw InputError("one node in 0 makes no sense; 1 means every node");
@@ -196,13 +191,10 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
         bits.resize(static_cast<std::size_t>(n) * report.thresholds.colours);
         layer_runner.run(Graph::from_edges(n, std::vector<Edge>{}), numbers, bits);
         const bool blurred = std::any_of(bits.begin(), bits.end(), [](double b) { return b > 0 && b < 1; });
-        bool equal = false;
-        for (Node v = 0; v < n && !equal; ++v) {
-          for (Node u = 0; u < v && !equal; ++u) {
-            const auto row = [&](Node w) { return bits.begin() + std::ptrdiff_t{w} * report.thresholds.colours; };
-            equal = std::equal(row(v), row(v) + report.thresholds.colours, row(u));
-          }
-        }
+        const auto colours = static_cast<std::ptrdiff_t>(report.thresholds.colours);
+        std::set<std::vector<double>> rows;
+        for (auto row = bits.begin(); row != bits.end(); row += colours) rows.emplace(row, row + colours);
+        const bool equal = rows.size() < n;
         if (blurred != outcome.blurred || equal != outcome.equal) {
           throw Error(fmt::format("trial {}: the layer and the bisection disagree", trial));
         }

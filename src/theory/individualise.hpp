@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "graph/graph.hpp"
 #include "support/statistics.hpp"
@@ -26,13 +25,8 @@ struct Thresholds {
   [[nodiscard]] double offset(std::uint32_t j) const { return (j - 1) * (slope / colours); }
 };
 
-/// The lemma's constants: c = ⌈2/δ⌉, k = c² n³ (the slope), c n² colours. Throws InputError unless n >= 1 and
-/// 0 < δ < 1, and where c n² passes 10^8.
-struct LemmaConstants {
-  std::uint64_t c = 0;
-  double k = 0;
-};
-[[nodiscard]] LemmaConstants lemma_constants(std::uint32_t n, double delta);
+/// The lemma's: c n² colours with c = ⌈2/δ⌉, and the slope k = c² n³. Throws InputError unless n >= 1 and 0 < δ < 1,
+/// and where c n² passes 10^8.
 [[nodiscard]] Thresholds lemma_thresholds(std::uint32_t n, double delta);
 
 /// A layer that makes colours of random numbers: inputs are `handed_on` numbers in [0, 1] and then r; units are the
@@ -76,7 +70,6 @@ struct IndividualiseOptions {
 };
 
 struct IndividualiseReport {
-  LemmaConstants constants;
   Thresholds thresholds;
   std::uint64_t trials = 0;
   std::uint64_t failures = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -168,25 +169,22 @@ class Refinement {
     // For each copy how many nodes have each colour; colours told by (colour, at least so many) first, by all of the
     // numbers together where no single one will do.
     const auto& colours = colouring_.history[round];
-    std::map<std::pair<wl::Colour, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>> single;
-    std::map<std::map<wl::Colour, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>> whole;
+    using Counts = std::array<std::uint64_t, 2>;  // copies of a, of b
+    std::map<std::pair<wl::Colour, std::uint32_t>, Counts> single;
+    std::map<std::map<wl::Colour, std::uint32_t>, Counts> whole;
     for (std::size_t copy = 0; copy < copies_.size(); ++copy) {
       std::map<wl::Colour, std::uint32_t> histogram;
       for (std::size_t v = colouring_.first[copy]; v < colouring_.first[copy + 1]; ++v) ++histogram[colours[v]];
-      const bool of_a = copy < copies_of_a_;
+      const std::size_t of = copy < copies_of_a_ ? 0 : 1;
       for (const auto& [colour, number] : histogram) {
-        for (std::uint32_t least = 1; least <= number; ++least) {
-          auto& counts = single[{colour, least}];
-          ++(of_a ? counts.first : counts.second);
-        }
+        for (std::uint32_t least = 1; least <= number; ++least) ++single[{colour, least}][of];
       }
-      auto& counts = whole[histogram];
-      ++(of_a ? counts.first : counts.second);
+      ++whole[histogram][of];
     }
     // Graphs of different size have different numbers of choices; compare shares, as probabilities do.
     const auto of_a = static_cast<double>(copies_of_a_), of_b = static_cast<double>(copies_.size() - copies_of_a_);
     const auto difference = [&](const auto& counts) {
-      return std::abs(static_cast<double>(counts.first) / of_a - static_cast<double>(counts.second) / of_b);
+      return std::abs(static_cast<double>(counts[0]) / of_a - static_cast<double>(counts[1]) / of_b);
     };
     const auto larger = [&](const auto& p, const auto& q) { return difference(p.second) < difference(q.second); };
     const auto best = std::max_element(single.begin(), single.end(), larger);
@@ -208,11 +206,11 @@ class Refinement {
     return std::nullopt;
   }
 
-  Pattern finish(FormulaId formula, const std::pair<std::uint64_t, std::uint64_t>& counts, std::string family) {
+  Pattern finish(FormulaId formula, const std::array<std::uint64_t, 2>& counts, std::string family) {
     std::vector<FormulaId> all;
     for (std::uint32_t i = 1; i <= leaders_; ++i) all.push_back(pool_.exists(x_, pool_.colour(types_ + i, x_)));
     all.push_back(formula);
-    return {pool_.conjunction(all), std::move(family), copies_of_a_, counts.first, counts.second};
+    return {pool_.conjunction(all), std::move(family), copies_of_a_, counts[0], counts[1]};
   }
 
   /// "x has this colour after this round", read off any node that has it: its colour the round before, at least so many
@@ -370,9 +368,7 @@ Separation separate(const Graph& a, const Graph& b, const SeparateOptions& optio
   const auto leaders = leader_formulas(out.pool, out.leaders, out.types + 1, out.thresholds.colours);
   meanings.insert(meanings.end(), leaders.begin(), leaders.end());
   out.sentence = substitute_colours(out.pool, out.pattern, meanings, x, y);
-  CompileOptions compile_options;
-  compile_options.colours = out.types + out.thresholds.colours;
-  out.network = compile(out.pool, out.sentence, compile_options).network;
+  out.network = compile(out.pool, out.sentence, {.colours = out.types + out.thresholds.colours}).network;
   if (out.leaders > 0) out.network = with_random_colours(std::move(out.network), out.thresholds, out.types);
   return out;
 }

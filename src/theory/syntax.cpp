@@ -295,8 +295,7 @@ class Printer {
   bool open_on_the_right(FormulaId f) const {
     for (;;) {
       const auto v = pool_.view(f);
-      if (is_exactly(f)) return true;
-      if (v.kind == Kind::at_least || v.kind == Kind::for_all) return true;
+      if (is_exactly(f) || binds(v.kind)) return true;
       if (v.kind == Kind::negation) {
         f = v.operands[0];
       } else if (tightness(v.kind) < 4) {

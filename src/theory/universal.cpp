@@ -12,6 +12,7 @@
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 #include "theory/compile.hpp"
+#include "wl/set_graph.hpp"
 
 namespace tyche::theory {
 
@@ -57,17 +58,9 @@ void halve(AcrNetwork& network, std::vector<Lists>& groups, UnitList& sizes) {
   network.layers.push_back(std::move(second));
 }
 
-/// Grid points over all sizes: what the network's memory grows with.
-double grid_points(Node n, std::uint32_t grid) {
-  double points = 0;
-  for (Node s = 1; s <= n; ++s) points += std::pow(grid + 1.0, static_cast<double>(pair_number(0, s)));
-  return points;
-}
-
-/// `ranks` has outputs rank_1(x) … rank_n(x), then "exactly s nodes" for s = 1 … n, all 0 or 1, and no sums over
+/// `net` has outputs rank_1(x) … rank_n(x), then "exactly s nodes" for s = 1 … n, all 0 or 1, and no sums over
 /// neighbours. The result has one output, the same at every node.
-AcrNetwork interpolating(AcrNetwork ranks, const GraphFunction& function, Node n, std::uint32_t grid) {
-  AcrNetwork net = std::move(ranks);
+AcrNetwork interpolating(AcrNetwork net, const GraphFunction& function, Node n, std::uint32_t grid) {
   net.weighted = true;
   AcrLayer said, along, placed, weights, steps, hats;
   UnitList rank, size, near, between, weight;
@@ -141,7 +134,13 @@ struct Placed {
 /// each node, of one of graphs with node 0 alone.
 std::map<double, std::vector<Placed>> placed_by_value(const GraphFunction& function, Node s) {
   std::map<double, std::vector<Placed>> out;
-  if (function.node_values) {
+  if (!function.node_values) {
+    const std::vector<Graph> classes = graph_classes(s);
+    const std::vector<std::uint32_t> class_of = classes_of_labelled_graphs(s, classes);
+    std::vector<double> values;
+    for (const Graph& g : classes) values.push_back(function.value(g));
+    for (std::uint32_t mask = 0; mask < class_of.size(); ++mask) out[values[class_of[mask]]].push_back({mask, 0});
+  } else {
     for (std::uint32_t mask = 0; mask < 1u << pair_number(0, s); ++mask) {
       std::vector<Edge> edges;
       for (Node j = 1; j < s; ++j) {
@@ -150,49 +149,26 @@ std::map<double, std::vector<Placed>> placed_by_value(const GraphFunction& funct
         }
       }
       const std::vector<double> values = function.node_values(Graph::from_edges(s, edges));
-      for (Node v = 0; v < s; ++v) {
-        if (values[v] != 0) out[values[v]].push_back({mask, v});
-      }
+      for (Node v = 0; v < s; ++v) out[values[v]].push_back({mask, v});
     }
-    return out;
   }
-  const std::vector<Graph> classes = graph_classes(s);
-  const std::vector<std::uint32_t> class_of = classes_of_labelled_graphs(s, classes);
-  std::vector<double> values;
-  for (const Graph& g : classes) values.push_back(function.value(g));
-  for (std::uint32_t mask = 0; mask < class_of.size(); ++mask) {
-    if (values[class_of[mask]] != 0) out[values[class_of[mask]]].push_back({mask, 0});
-  }
+  out.erase(0);
   return out;
 }
 
-/// Collects, a value, "there are exactly s nodes, and one of these is the case" over all s.
-class Sentences {
- public:
-  Sentences(FormulaPool& pool, Variable x) : pool_(pool), x_(x) {}
+/// By value, "there are exactly s nodes, and one of these is the case" over all s.
+using Parts = std::map<double, std::vector<FormulaId>>;
 
-  void add(Node s, double value, std::span<const FormulaId> cases) {
-    const FormulaId everything = pool_.truth(true);
-    parts_[value].push_back(pool_.conjunction({pool_.exactly(s, x_, everything), pool_.disjunction(cases)}));
+FormulaId sized_part(FormulaPool& pool, Node s, std::span<const FormulaId> cases) {
+  return pool.conjunction({pool.exactly(s, pool.variable("x"), pool.truth(true)), pool.disjunction(cases)});
+}
+
+ValueSentences sentences_of(FormulaPool& pool, const Parts& by_value) {
+  ValueSentences out;
+  for (const auto& [value, parts] : by_value) {
+    out.values.push_back(value);
+    out.sentences.push_back(pool.disjunction(parts));
   }
-  ValueSentences finish() {
-    ValueSentences out;
-    for (const auto& [value, parts] : parts_) {
-      out.values.push_back(value);
-      out.sentences.push_back(pool_.disjunction(parts));
-    }
-    return out;
-  }
-
- private:
-  FormulaPool& pool_;
-  Variable x_;
-  std::map<double, std::vector<FormulaId>> parts_;
-};
-
-double choose(double n, Node k) {
-  double out = 1;
-  for (Node i = 0; i < k; ++i) out *= (n - i) / (i + 1);
   return out;
 }
 
@@ -208,7 +184,7 @@ void check_memory(const GraphFunction& function, Node n, double delta, Construct
       here = 0;
       for (const auto& [value, placed] : placed_by_value(function, s)) here += static_cast<double>(placed.size());
     }
-    if (construction == Construction::paper) here *= choose(colours, s);
+    if (construction == Construction::paper) here *= wl::subsets(colours, s);
     cases += here;
     bytes += here * (100 + 40 * (construction == Construction::paper ? pairs + s : 2));
     if (bytes > memory || s > kMaxClassNodes) break;
@@ -244,7 +220,8 @@ Universal weighted_universal(Universal out, double memory) {
     throw InputError("functions of weighted graphs have the order construction alone");
   }
   if (out.grid == 0 || out.grid > 1000) throw InputError(fmt::format("the grid must be 1 to 1000, not {}", out.grid));
-  const double points = grid_points(n, out.grid);
+  double points = 0;
+  for (Node s = 1; s <= n; ++s) points += std::pow(out.grid + 1.0, static_cast<double>(pair_number(0, s)));
   if (points * kBytesOfPoint > memory || n > kMaxClassNodes) {
     throw InputError(
         fmt::format("n = {} is too large for a grid of {}: {:.2g} points, about {:.2g} GB; {:.2g} GB are allowed", n,
@@ -254,9 +231,7 @@ Universal weighted_universal(Universal out, double memory) {
   std::vector<FormulaId> facts = rank_formulas(pool, n, out.thresholds.colours);
   facts.erase(facts.begin());
   for (Node s = 1; s <= n; ++s) facts.push_back(pool.exactly(s, pool.variable("x"), pool.truth(true)));
-  CompileOptions options;
-  options.colours = out.thresholds.colours;
-  AcrNetwork ranks = compile(pool, facts, options).network;
+  AcrNetwork ranks = compile(pool, facts, {.colours = out.thresholds.colours}).network;
   out.network = with_random_colours(interpolating(std::move(ranks), out.function, n, out.grid), out.thresholds, 0);
   return out;
 }
@@ -294,7 +269,7 @@ ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function,
   const auto beta = [&](std::uint32_t c, std::uint32_t d, bool joined) {
     return pool.exists(x, pool.exists(y, pool.conjunction({alpha_x[c], alpha_y[d], joined ? edge : no_edge})));
   };
-  Sentences out(pool, x);
+  Parts out;
   for (Node s = 1; s <= n; ++s) {
     for (const auto& [value, placed] : placed_by_value(function, s)) {
       std::vector<FormulaId> chis, chi;
@@ -317,10 +292,10 @@ ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function,
         ++cell[at - 1];
         for (; at < s; ++at) cell[at] = cell[at - 1] + 1;
       }
-      out.add(s, value, chis);
+      out[value].push_back(sized_part(pool, s, chis));
     }
   }
-  return out.finish();
+  return sentences_of(pool, out);
 }
 
 std::vector<FormulaId> rank_formulas(FormulaPool& pool, Node n, std::uint32_t colours) {
@@ -374,21 +349,21 @@ ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function,
     }
     return so_far;
   };
-  Sentences out(pool, x);
+  Parts out;
   for (Node s = 1; s <= n; ++s) {
     for (const auto& [value, placed] : placed_by_value(function, s)) {
       std::vector<std::vector<FormulaId>> graphs(s);  // by the rank of the node whose value it is
       for (const auto [mask, node] : placed) graphs[node].push_back(graph(s, mask));
       if (!function.node_values) {
-        out.add(s, value, graphs[0]);
+        out[value].push_back(sized_part(pool, s, graphs[0]));
         continue;
       }
       std::vector<FormulaId> cases;
       for (Node i = 0; i < s; ++i) cases.push_back(pool.conjunction({rank_x[i + 1], pool.disjunction(graphs[i])}));
-      out.add(s, value, cases);
+      out[value].push_back(sized_part(pool, s, cases));
     }
   }
-  return out.finish();
+  return sentences_of(pool, out);
 }
 
 Universal build_universal(const GraphFunction& function, Node n, double delta, Construction construction, double memory,
@@ -400,16 +375,13 @@ Universal build_universal(const GraphFunction& function, Node n, double delta, C
   }
   if (grid) throw InputError(fmt::format("a grid is for functions of weighted graphs, and {} is none", function.name));
   check_memory(function, n, delta, construction, out.thresholds.colours, memory);
-  AcrNetwork net;
   ValueSentences sentences;
-  {
+  AcrNetwork net = [&] {  // formulas are large, and not needed behind it
     FormulaPool pool;
-    sentences = construction == Construction::paper ? paper_sentences(pool, function, n, out.thresholds.colours)
-                                                    : order_sentences(pool, function, n, out.thresholds.colours);
-    CompileOptions options;
-    options.colours = out.thresholds.colours;
-    net = compile(pool, sentences.sentences, options).network;
-  }
+    sentences = (construction == Construction::paper ? paper_sentences : order_sentences)(pool, function, n,
+                                                                                          out.thresholds.colours);
+    return compile(pool, sentences.sentences, {.colours = out.thresholds.colours}).network;
+  }();
   out.values = sentences.values.size();
   // Σ y · [the value is y]: one output.
   std::map<std::uint32_t, double> weights;

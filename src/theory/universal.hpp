@@ -38,7 +38,6 @@
 /// they add up to 1, and only points less than one step away count, so Σ f(g / grid) φ_g is within one step of f.
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -59,7 +59,7 @@ AskedTest::AskedTest(const Said& said) {
 std::variant<Comparison, LeafComparison> AskedTest::compare(const Graph& a, const Graph& b, unsigned threads,
                                                             std::uint32_t i, std::uint32_t j) const {
   if (paths) return compare_leaves(a, b, *paths, i, j);
-  if (sets) return compare_sets(a, b, *sets, threads).answer;
+  if (sets) return compare_sets(a, b, *sets, threads);
   Options options = refining;
   options.threads = threads;
   return wl::compare(a, b, options);
@@ -70,6 +70,14 @@ Json to_json(const Comparison& answer) {
           {"round", answer.round ? Json(*answer.round) : Json()},
           {"stable_after", answer.stable_after ? Json(*answer.stable_after) : Json()},
           {"classes", answer.classes}};
+}
+
+Json to_json(const Grouping& grouping) {
+  return {{"graphs", grouping.group.size()},
+          {"groups", grouping.groups},
+          {"group", grouping.group},
+          {"stable_after", grouping.stable_after},
+          {"classes", grouping.classes}};
 }
 
 Json to_json(const LeafComparison& answer) {

@@ -36,6 +36,8 @@ struct AskedTest {
 
 /// {distinguished, round, stable_after, classes}; null where it is not known.
 [[nodiscard]] nlohmann::ordered_json to_json(const Comparison& answer);
+/// {graphs, groups, group, stable_after, classes}
+[[nodiscard]] nlohmann::ordered_json to_json(const Grouping& grouping);
 /// {distinguished, verdict, places, draws}
 [[nodiscard]] nlohmann::ordered_json to_json(const LeafComparison& answer);
 /// {nodes, draws, distinct, discrete, depth: {least, mean, most}, tree: {leaves, distinct} or null}

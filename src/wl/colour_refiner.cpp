@@ -18,6 +18,37 @@ constexpr Node kNoNode = std::numeric_limits<Node>::max();
 constexpr std::size_t kBlock = 8192;                   // nodes a thread takes at a time
 constexpr std::size_t kTouchedWorthThreads = 1 << 14;  // touched nodes from which splitting is spread over threads
 
+/// All graphs side by side.
+Graph joined(std::span<const Graph* const> graphs) {
+  if (graphs.size() == 1) return *graphs[0];
+  std::uint64_t nodes = 0, arcs = 0;
+  bool labelled = false;
+  for (const Graph* graph : graphs) {
+    nodes += graph->num_nodes();
+    arcs += graph->adjacency().size();
+    labelled |= graph->has_edge_labels();
+  }
+  if (nodes >= kNoNode) {
+    throw InputError(fmt::format("graphs with {} nodes in all are too many to refine together: fewer than {} can be",
+                                 nodes, kNoNode));
+  }
+  const Graph::Rows rows(static_cast<Node>(nodes), arcs, labelled);
+  Node first = 0;
+  std::uint64_t first_arc = 0;
+  for (const Graph* graph : graphs) {
+    for (Node v = 0; v < graph->num_nodes(); ++v) rows.offsets[first + v] = first_arc + graph->offsets()[v];
+    std::ranges::copy(graph->types(), rows.types + first);
+    for (std::uint64_t arc = 0; arc < graph->adjacency().size(); ++arc) {
+      rows.adjacency[first_arc + arc] = first + graph->adjacency()[arc];
+      if (labelled) rows.labels[first_arc + arc] = graph->edge_label(arc);
+    }
+    first += graph->num_nodes();
+    first_arc += graph->adjacency().size();
+  }
+  rows.offsets[nodes] = arcs;
+  return Graph(rows);
+}
+
 }  // namespace
 
 void sort_by_key(std::span<Keyed> items) {
@@ -32,8 +63,9 @@ void ColourRefiner::Gain::clear() {
 }
 
 ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned threads, std::uint64_t hash_mask)
-    : threads_(resolve_threads(threads)), hash_mask_(hash_mask) {
-  join(graphs);
+    : graph_(joined(graphs)), threads_(resolve_threads(threads)), hash_mask_(hash_mask) {
+  for (const Graph* graph : graphs) first_.push_back(first_.back() + graph->num_nodes());
+  look_at(graph_.offsets(), graph_.adjacency(), graph_.edge_labels());
   const std::size_t nodes = first_.back();
   order_.resize(nodes);
   position_.resize(nodes);
@@ -44,52 +76,17 @@ ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned thre
   hash_.resize(nodes);
   unsettled_volume_ = adjacency_.size();
   gains_.resize(1);
-  colour_by_type(graphs);
-}
-
-void ColourRefiner::join(std::span<const Graph* const> graphs) {
-  first_.assign(1, 0);
-  std::size_t entries = 0;
-  bool labelled = false;
-  for (const Graph* graph : graphs) {
-    first_.push_back(first_.back() + graph->num_nodes());
-    entries += graph->adjacency().size();
-    labelled |= graph->has_edge_labels();
-  }
-  if (first_.back() >= kNoNode) {
-    throw InputError(fmt::format("graphs with {} nodes in all are too many to refine together: fewer than {} can be",
-                                 first_.back(), kNoNode));
-  }
-  if (graphs.size() == 1) return look_at(graphs[0]->offsets(), graphs[0]->adjacency(), graphs[0]->edge_labels());
-  own_offsets_.reserve(first_.back() + 1);
-  own_offsets_.push_back(0);
-  own_adjacency_.reserve(entries);
-  for (std::size_t g = 0; g < graphs.size(); ++g) {
-    const Node shift = static_cast<Node>(first_[g]);
-    const std::uint64_t base = own_adjacency_.size();
-    for (const std::uint64_t end : graphs[g]->offsets().subspan(1)) own_offsets_.push_back(base + end);
-    for (const Node u : graphs[g]->adjacency()) own_adjacency_.push_back(shift + u);
-    if (!labelled) continue;
-    own_labels_.insert(own_labels_.end(), graphs[g]->edge_labels().begin(), graphs[g]->edge_labels().end());
-    own_labels_.resize(own_adjacency_.size(), 0);
-  }
-  look_at(own_offsets_, own_adjacency_, own_labels_);
-}
-
-void ColourRefiner::colour_by_type(std::span<const Graph* const> graphs) {
-  std::vector<Keyed> nodes;
-  nodes.reserve(order_.size());
-  for (const Graph* graph : graphs) {
-    for (const NodeType type : graph->types()) nodes.push_back({type, static_cast<Node>(nodes.size())});
-  }
-  sort_by_key(nodes);
+  std::vector<Keyed> by_type;
+  by_type.reserve(nodes);
+  for (const NodeType type : graph_.types()) by_type.push_back({type, static_cast<Node>(by_type.size())});
+  sort_by_key(by_type);
   Gain& gain = gains_[0];
-  for (std::size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
-    end = run_end(nodes, begin);
+  for (std::size_t begin = 0, end = 0; begin < nodes; begin = end) {
+    end = run_end(by_type, begin);
     const Node cls = static_cast<Node>(begin);
     Node in_first = 0;
     for (std::size_t p = begin; p < end; ++p) {
-      const Node v = nodes[p].item;
+      const Node v = by_type[p].item;
       order_[p] = v;
       position_[v] = static_cast<Node>(p);
       class_[v] = cls;
@@ -308,9 +305,7 @@ void ColourRefiner::add(const Gain& gain) {
 }
 
 Colouring refine(std::span<const Graph> graphs, const RefineOptions& options) {
-  std::vector<const Graph*> pointers;
-  for (const Graph& graph : graphs) pointers.push_back(&graph);
-  ColourRefiner refiner(pointers, options.threads);
+  ColourRefiner refiner(pointers_to(graphs), options.threads);
   Colouring out;
   out.first.assign(refiner.first().begin(), refiner.first().end());
   if (options.keep_rounds) out.history.push_back(refiner.colours());

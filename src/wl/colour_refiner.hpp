@@ -27,7 +27,7 @@ namespace tyche::wl {
 
 class ColourRefiner : NodeSignatures {
  public:
-  /// Round 0 of the graphs, which must outlive the refiner. `hash_mask` is for tests: fewer bits, more false
+  /// Round 0 of the graphs. `hash_mask` is for tests: fewer bits, more false
   /// candidates to sort out, the same partitions.
   explicit ColourRefiner(std::span<const Graph* const> graphs, unsigned threads = 1, std::uint64_t hash_mask = ~0ull);
 
@@ -58,8 +58,6 @@ class ColourRefiner : NodeSignatures {
   [[nodiscard]] std::span<const Node> neighbours(Node v) const {
     return adjacency_.subspan(offsets_[v], offsets_[v + 1] - offsets_[v]);
   }
-  void join(std::span<const Graph* const> graphs);
-  void colour_by_type(std::span<const Graph* const> graphs);
   void gather();
   template <class Entry>
   void push();
@@ -71,10 +69,8 @@ class ColourRefiner : NodeSignatures {
   void settle(Node v, Gain& gain);
   void add(const Gain& gain);
 
-  std::vector<std::size_t> first_;
-  std::vector<std::uint64_t> own_offsets_;  // of all graphs side by side, where there are several
-  std::vector<Node> own_adjacency_;
-  std::vector<EdgeLabel> own_labels_;
+  Graph graph_;  // all of them side by side
+  std::vector<std::size_t> first_ = {0};
   unsigned threads_;
   std::uint64_t hash_mask_;
 

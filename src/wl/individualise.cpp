@@ -24,9 +24,8 @@ const std::array<std::string, 3> kNames = {"first-largest", "first-smallest", "f
 std::string_view name(Cell value) { return kNames[static_cast<std::size_t>(value)]; }
 
 Cell parse_cell(std::string_view text) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == text) return static_cast<Cell>(i);
-  }
+  const auto at = std::ranges::find(kNames, text);
+  if (at != kNames.end()) return static_cast<Cell>(at - kNames.begin());
   throw InputError(fmt::format("unknown cell selector '{}'{}", text, did_you_mean(text, kNames)));
 }
 

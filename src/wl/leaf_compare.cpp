@@ -1,7 +1,6 @@
 #include "wl/leaf_compare.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -183,12 +182,13 @@ std::optional<LeafVerdict> compare_trees(const Graph& a, const Graph& b, const P
   if (!other) return std::nullopt;
   places = one->forks.size() + other->forks.size();
   std::unordered_map<LeafGraph, std::int64_t, LeafGraphHash> balance;
-  for (std::uint32_t leaf = 0; leaf < one->leaves(); ++leaf) {
-    ++balance[leaf_graph(a, one->ranks_of(leaf), one->classes[leaf])];
-  }
-  for (std::uint32_t leaf = 0; leaf < other->leaves(); ++leaf) {
-    --balance[leaf_graph(b, other->ranks_of(leaf), other->classes[leaf])];
-  }
+  const auto add = [&](const Graph& graph, const Tree& tree, std::int64_t each) {
+    for (std::uint32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
+      balance[leaf_graph(graph, tree.ranks_of(leaf), tree.classes[leaf])] += each;
+    }
+  };
+  add(a, *one, 1);
+  add(b, *other, -1);
   bool leaves = false;
   for (const auto& entry : balance) {
     if (entry.second != 0) return LeafVerdict::different;
@@ -221,34 +221,21 @@ bool draws_meet(const Graph& a, const Graph& b, const PathOptions& options, std:
 }  // namespace
 
 std::string_view name(LeafVerdict verdict) {
-  switch (verdict) {
-    case LeafVerdict::isomorphic:
-      return "isomorphic";
-    case LeafVerdict::different:
-      return "different";
-    default:
-      return "unknown";
-  }
+  constexpr std::string_view kNames[] = {"isomorphic", "different", "unknown"};
+  return kNames[static_cast<std::size_t>(verdict)];
 }
 
 LeafComparison compare_leaves(const Graph& a, const Graph& b, const PathOptions& options, std::uint32_t i,
                               std::uint32_t j, std::uint64_t most_work) {
   LeafComparison out;
-  if (a.num_nodes() != b.num_nodes() || a.num_edges() != b.num_edges()) {
-    out.verdict = LeafVerdict::different;
-    return out;
-  }
+  if (a.num_nodes() != b.num_nodes() || a.num_edges() != b.num_edges()) return {LeafVerdict::different};
   if (options.depth >= a.num_nodes()) {  // no path is longer: as good as kLeaf
     LeafSearch search(a, b, options, most_work);
     const std::optional<bool> found = search.found();
     out.places = search.places();
-    if (found) {
-      out.verdict = *found ? LeafVerdict::isomorphic : LeafVerdict::different;
-      return out;
-    }
+    if (found) return {*found ? LeafVerdict::isomorphic : LeafVerdict::different, out.places};
   } else if (const auto verdict = compare_trees(a, b, options, out.places)) {
-    out.verdict = *verdict;
-    return out;
+    return {*verdict, out.places};
   }
   out.draws = options.draws;
   if (draws_meet(a, b, options, i, j)) out.verdict = LeafVerdict::isomorphic;

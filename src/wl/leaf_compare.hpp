@@ -7,7 +7,6 @@
 /// other. So instead of both trees it is enough to look for one leaf of the first graph in the tree of the second,
 /// leaving every place whose quotient differs from that at the same depth of the way to the wanted leaf. No leaf that
 /// could be the wanted one is left out, so a search that ends is a proof.
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,19 +20,16 @@ constexpr std::size_t kChecksum = 8;
 
 // ---- numbers of seven bits a byte, low bits first; the high bit says that more follow
 
-class Writer {
- public:
+struct Writer {
+  std::string bytes;
+
   void number(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
+    for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+    bytes += static_cast<char>(value);
   }
   void signed_number(std::int64_t value) {
     number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
   }
-  [[nodiscard]] std::string& bytes() { return bytes_; }
-
- private:
-  std::string bytes_;
 };
 
 class Reader {
@@ -58,6 +54,11 @@ class Reader {
     const std::uint64_t value = number();
     if (value >= bound) fail(fmt::format("has {} where a number below {} must stand", value, bound));
     return value;
+  }
+  // Which of `rows` classes.
+  std::uint32_t row(std::int64_t value, std::uint64_t rows) const {
+    if (value < 0 || static_cast<std::uint64_t>(value) >= rows) fail("refers to a class there is not");
+    return static_cast<std::uint32_t>(value);
   }
   // A number of things of which each takes at least a byte.
   std::size_t count() { return static_cast<std::size_t>(below(bytes_.size() - at_ + 1)); }
@@ -97,18 +98,14 @@ QuotientStep read_step(std::uint64_t rows_before, Reader& in) {
   const std::size_t size = in.count();
   step.roots.reserve(size);
   step.offsets.reserve(size + 1);
-  const auto row = [&](std::int64_t value) {
-    if (value < 0 || static_cast<std::uint64_t>(value) >= rows_before) in.fail("refers to a class there is not");
-    return static_cast<std::uint32_t>(value);
-  };
   std::int64_t root = 0;
   for (std::size_t c = 0; c < size; ++c) {
-    step.roots.push_back(row(root += in.signed_number()));
+    step.roots.push_back(in.row(root += in.signed_number(), rows_before));
     std::int64_t column = root;
     for (std::size_t left = in.count(); left > 0; --left) {
       const std::int64_t coded = in.signed_number();
       column += coded >> 1;
-      step.columns.push_back(row(column));
+      step.columns.push_back(in.row(column, rows_before));
       const std::uint64_t count = (coded & 1) != 0 ? in.below(std::uint64_t{1} << 16) : 1;
       if (count == 0) in.fail("has a neighbour counted 0 times");
       step.counts.push_back(static_cast<std::uint16_t>(count));
@@ -120,22 +117,10 @@ QuotientStep read_step(std::uint64_t rows_before, Reader& in) {
   return step;
 }
 
-bool write_cache(const std::filesystem::path& file, const Quotient& quotient, const QuotientCache& cache) {
-  try {
-    make_folder(file.parent_path());
-    write_file(file, encode(quotient));
-    return true;
-  } catch (const Error& error) {
-    if (cache.say) cache.say(fmt::format("sets: not kept for the next run: {}", error.what()));
-    return false;
-  }
-}
-
 }  // namespace
 
 std::string encode(const Quotient& quotient) {
-  Writer out;
-  out.bytes() = kMagic;
+  Writer out{std::string(kMagic)};
   out.number(quotient.kind.k);
   out.number(static_cast<std::uint64_t>(quotient.kind.choice));
   out.number(quotient.types.size());
@@ -154,11 +139,9 @@ std::string encode(const Quotient& quotient) {
       before = quotient.classes[i];
     }
   }
-  const std::uint64_t sum = checksum(out.bytes());
-  char tail[kChecksum];
-  std::memcpy(tail, &sum, kChecksum);
-  out.bytes().append(tail, kChecksum);
-  return std::move(out.bytes());
+  const std::uint64_t sum = checksum(out.bytes);
+  out.bytes.append(reinterpret_cast<const char*>(&sum), kChecksum);
+  return std::move(out.bytes);
 }
 
 Quotient decode_quotient(std::string_view bytes, std::string_view name) {
@@ -185,9 +168,7 @@ Quotient decode_quotient(std::string_view bytes, std::string_view name) {
   for (std::size_t left = in.count(); left > 0; --left) {
     std::int64_t id = 0;
     for (std::size_t more = in.count(); more > 0; --more) {
-      id += in.signed_number();
-      if (id < 0 || static_cast<std::uint64_t>(id) >= last) in.fail("refers to a class there is not");
-      out.classes.push_back(static_cast<std::uint32_t>(id));
+      out.classes.push_back(in.row(id += in.signed_number(), last));
       out.multiplicity.push_back(static_cast<std::uint32_t>(in.below(std::uint64_t{1} << 32)));
       out.sets += out.multiplicity.back();
     }
@@ -252,7 +233,13 @@ Quotient cached_quotient(std::span<const Graph> graphs, const QuotientOptions& o
   }
   say(fmt::format("sets: colouring {:.3g} sets of {} nodes once, for this and later runs", sets, options.kind.k));
   Quotient made = make_quotient(graphs, options);
-  if (write_cache(file, made, cache)) say(fmt::format("sets: kept in {}", file.string()));
+  try {
+    make_folder(file.parent_path());
+    write_file(file, encode(made));
+    say(fmt::format("sets: kept in {}", file.string()));
+  } catch (const Error& error) {
+    say(fmt::format("sets: not kept for the next run: {}", error.what()));
+  }
   return made;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -50,6 +49,20 @@ void number_classes(std::span<const std::uint32_t> order, const Size& size, std:
     const std::size_t end = p + size(p);
     for (; p < end; ++p) out[order[p]] = colour;
   }
+}
+
+/// What occurs among values, ascending.
+template <class Value>
+[[nodiscard]] std::vector<Value> distinct(std::vector<Value> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+[[nodiscard]] inline std::vector<const Graph*> pointers_to(std::span<const Graph> graphs) {
+  std::vector<const Graph*> out;
+  for (const Graph& graph : graphs) out.push_back(&graph);
+  return out;
 }
 
 /// `v` changes places with the node at position `to`.

@@ -1,14 +1,10 @@
 #include "wl/set_compare.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 
-#include "support/error.hpp"
-#include "support/parallel.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/quotient.hpp"
 
@@ -45,18 +41,18 @@ std::array<Graph, 2> graphs_of_sets(std::span<const Graph, 2> graphs, SetKind ki
 
 SetTest hierarchy(SetChoice pairs) { return {{{1, SetChoice::all}, {2, pairs}, {3, SetChoice::connected}}, true}; }
 
-SetComparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, unsigned threads) {
+Comparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, unsigned threads) {
   const std::array<Graph, 2> graphs = {a, b};
   std::vector<Colours> colours;
   if (test.on_nodes) {
     const Colouring stable = refine(graphs);
     for (std::size_t g = 0; g < 2; ++g) colours.emplace_back(stable.of_graph(g).begin(), stable.of_graph(g).end());
   }
-  SetComparison out;
+  Comparison out;
   for (const SetKind kind : test.levels) {
     const std::array<Graph, 2> of_sets = graphs_of_sets(graphs, kind, colours, threads);
-    out = {compare(of_sets[0], of_sets[1], {.threads = threads}), kind.k};
-    if (out.answer.distinguished) break;
+    out = compare(of_sets[0], of_sets[1], {.threads = threads});
+    if (out.distinguished) break;
   }
   return out;
 }

@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "support/progress.hpp"
 #include "wl/set_graph.hpp"
 #include "wl/wl.hpp"
 
@@ -25,14 +24,9 @@ struct SetTest {
 /// colours of its nodes.
 [[nodiscard]] SetTest hierarchy(SetChoice pairs);
 
-struct SetComparison {
-  Comparison answer;   ///< of the level that tells them apart, or else of the last one
-  unsigned level = 0;  ///< its k
-};
-
-/// Refines level by level to stability, and ends at the first level that tells the graphs apart. Throws like
-/// make_quotient().
-[[nodiscard]] SetComparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, unsigned threads = 1);
+/// Refines level by level to stability, and ends at the first level that tells the graphs apart: what it says of that
+/// level, or else of the last one. Throws like make_set_graph().
+[[nodiscard]] Comparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, unsigned threads = 1);
 
 /// Which of several graphs colour refinement on their set graphs cannot tell from each other: one number per graph,
 /// numbered in order of graphs. Refines them jointly until all are told apart or nothing changes, or gives nothing

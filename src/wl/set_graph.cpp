@@ -6,10 +6,10 @@
 #include <array>
 #include <limits>
 #include <numeric>
-#include <string>
 
 #include "support/error.hpp"
 #include "support/parallel.hpp"
+#include "wl/refining.hpp"
 
 namespace tyche::wl {
 
@@ -23,45 +23,6 @@ constexpr SetType kWithLabels = SetType{1} << 63;
 // How many bits a node type and an edge take in the type of a set with labels.
 constexpr unsigned type_bits(unsigned k) { return k == 3 ? 12 : kTypeBits; }
 constexpr unsigned edge_bits(unsigned k) { return k == 3 ? 9 : 23; }
-
-// The place of a set among all k-subsets in lexicographic order, as a sum of one table entry a position: with
-// P(b) = Σ_{b' < b} (n - 1 - b') pairs before those that begin with b, the rank of {a < b < c} is
-// (triples that begin below a) - P(a + 1) + P(b) + c - b - 1.
-class Ranks {
- public:
-  Ranks(std::uint64_t n, unsigned k) {
-    for (auto& column : table_) column.assign(n + 1, 0);
-    std::vector<std::int64_t> pairs(n + 2, 0);
-    for (std::uint64_t b = 0; b <= n; ++b) pairs[b + 1] = pairs[b] + static_cast<std::int64_t>(n - 1 - b);
-    std::int64_t triples = 0;
-    for (std::uint64_t v = 0; v < n; ++v) {
-      const auto value = static_cast<std::int64_t>(v);
-      const std::int64_t rest = static_cast<std::int64_t>(n) - 1 - value;
-      if (k == 1) table_[0][v] = value;
-      if (k == 2) {
-        table_[0][v] = pairs[v] - value - 1;
-        table_[1][v] = value;
-      }
-      if (k == 3) {
-        table_[0][v] = triples - pairs[v + 1];
-        table_[1][v] = pairs[v] - value - 1;
-        table_[2][v] = value;
-        triples += rest * (rest - 1) / 2;
-      }
-    }
-  }
-
-  // Requires ascending nodes.
-  template <std::size_t K>
-  [[nodiscard]] std::size_t operator()(const std::array<Node, K>& s) const {
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < K; ++i) sum += table_[i][s[i]];
-    return static_cast<std::size_t>(sum);
-  }
-
- private:
-  std::array<std::vector<std::int64_t>, 3> table_;
-};
 
 // All orders of K positions.
 template <std::size_t K>
@@ -80,15 +41,14 @@ constexpr auto kOrders = [] {
 class Builder {
  public:
   Builder(const Graph& graph, SetKind kind)
-      : graph_(graph), kind_(kind), n_(graph.num_nodes()), ranks_(n_, kind.k), adjacent_(std::size_t{n_} * n_, 0) {
-    for (Node v = 0; v < n_; ++v) {
-      for (const Node u : graph.neighbours(v)) adjacent_[std::size_t{v} * n_ + u] = 1;
-    }
-    if (!graph.has_edge_labels()) return;
-    codes_.assign(adjacent_.size(), 0);
+      : graph_(graph), kind_(kind), n_(graph.num_nodes()), adjacent_(std::size_t{n_} * n_, 0) {
+    make_ranks();
+    if (graph.has_edge_labels()) codes_.assign(adjacent_.size(), 0);
     for (Node v = 0; v < n_; ++v) {
       for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
-        codes_[std::size_t{v} * n_ + graph.adjacency()[arc]] = graph.edge_label(arc) + 1;
+        const std::size_t at = std::size_t{v} * n_ + graph.adjacency()[arc];
+        adjacent_[at] = 1;
+        if (!codes_.empty()) codes_[at] = graph.edge_label(arc) + 1;
       }
     }
   }
@@ -111,9 +71,12 @@ class Builder {
     }
   }
 
+  // The place of a set, its nodes ascending, among all k-subsets in lexicographic order.
   template <std::size_t K>
   [[nodiscard]] std::size_t rank(const std::array<Node, K>& s) const {
-    return ranks_(s);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < K; ++i) sum += ranks_[i][s[i]];
+    return static_cast<std::size_t>(sum);
   }
 
   template <std::size_t K>
@@ -170,6 +133,22 @@ class Builder {
   [[nodiscard]] Node n() const { return n_; }
 
  private:
+  // A rank is a sum of one table entry a position: with P(b) = Σ_{b' < b} (n - 1 - b') pairs before those that begin
+  // with b, the rank of {a < b < c} is (triples that begin below a) - P(a + 1) + P(b) + c - b - 1.
+  void make_ranks() {
+    std::vector<std::int64_t> singles(n_), seconds(n_), thirds(n_);
+    std::int64_t pairs = 0, triples = 0;  // that begin below v
+    for (Node v = 0; v < n_; ++v) {
+      const std::int64_t rest = std::int64_t{n_} - 1 - v;
+      singles[v] = v;
+      seconds[v] = pairs - v - 1;
+      pairs += rest;
+      thirds[v] = triples - pairs;
+      triples += rest * (rest - 1) / 2;
+    }
+    ranks_ = {kind_.k == 1 ? singles : kind_.k == 2 ? seconds : thirds, kind_.k == 3 ? seconds : singles, singles};
+  }
+
   [[nodiscard]] unsigned edge(Node u, Node v) const { return adjacent_[std::size_t{u} * n_ + v]; }
   // 0 where there is no edge, else its label + 1.
   [[nodiscard]] SetType code(Node u, Node v) const { return codes_[std::size_t{u} * n_ + v]; }
@@ -177,7 +156,7 @@ class Builder {
   const Graph& graph_;
   SetKind kind_;
   Node n_;
-  Ranks ranks_;
+  std::array<std::vector<std::int64_t>, 3> ranks_;
   std::vector<std::uint8_t> adjacent_;
   std::vector<std::uint32_t> codes_;  // of graphs with edge labels
 };
@@ -190,22 +169,16 @@ void check(const Graph& graph, SetKind kind) {
     throw InputError(fmt::format("a graph of {} nodes has {:.3g} sets of {} nodes; at most {:.3g} are supported",
                                  graph.num_nodes(), subsets(graph.num_nodes(), kind.k), kind.k, kMostSubsets));
   }
-  for (Node v = 0; v < graph.num_nodes(); ++v) {
-    if (graph.type(v) >= kMostNodeTypes) {
-      throw InputError(fmt::format("node {} has type {}; sets of nodes are typed only where node types are below {}", v,
-                                   graph.type(v), kMostNodeTypes));
-    }
-  }
+  const auto check_types = [&](NodeType below, const std::string& what) {
+    const auto at = std::ranges::find_if(graph.types(), [&](NodeType type) { return type >= below; });
+    if (at == graph.types().end()) return;
+    throw InputError(fmt::format("node {} has type {}; {} are typed only where node types are below {}",
+                                 at - graph.types().begin(), *at, what, below));
+  };
+  check_types(kMostNodeTypes, "sets of nodes");
   if (!graph.has_edge_labels() || kind.k == 1) return;
-  const std::uint32_t most_types = 1u << type_bits(kind.k), most_labels = (1u << edge_bits(kind.k)) - 1;
-  for (Node v = 0; v < graph.num_nodes(); ++v) {
-    if (graph.type(v) >= most_types) {
-      throw InputError(
-          fmt::format("node {} has type {}; sets of {} nodes with labelled edges are typed only where node types are "
-                      "below {}",
-                      v, graph.type(v), kind.k, most_types));
-    }
-  }
+  check_types(1u << type_bits(kind.k), fmt::format("sets of {} nodes with labelled edges", kind.k));
+  const std::uint32_t most_labels = (1u << edge_bits(kind.k)) - 1;
   for (const EdgeLabel label : graph.edge_labels()) {
     if (label >= most_labels) {
       throw InputError(fmt::format("an edge has label {}; sets of {} nodes are typed only where labels are below {}",
@@ -241,35 +214,32 @@ SetGraph make_set_graph(const Graph& graph, SetKind kind, unsigned threads) {
   out.nodes.resize(count * kind.k);
   out.types.resize(count);
   std::vector<std::uint32_t> place(static_cast<std::size_t>(subsets(n, kind.k)), kAbsent);
-  parallel_for(n, threads, [&](std::size_t a) {
-    std::size_t at = first[a];
-    builder.for_sets_from(static_cast<Node>(a), [&](const auto& s, unsigned bits) {
-      std::copy(s.begin(), s.end(), out.nodes.begin() + static_cast<std::ptrdiff_t>(at * kind.k));
-      out.types[at] = builder.type(s, bits);
-      place[builder.rank(s)] = static_cast<std::uint32_t>(at++);
+  const auto for_sets = [&](const auto& body) {  // body(number, set, bits)
+    parallel_for(n, threads, [&](std::size_t a) {
+      std::size_t at = first[a];
+      builder.for_sets_from(static_cast<Node>(a), [&](const auto& s, unsigned bits) { body(at++, s, bits); });
     });
+  };
+  for_sets([&](std::size_t at, const auto& s, unsigned bits) {
+    std::copy(s.begin(), s.end(), out.nodes.begin() + static_cast<std::ptrdiff_t>(at * kind.k));
+    out.types[at] = builder.type(s, bits);
+    place[builder.rank(s)] = static_cast<std::uint32_t>(at);
   });
   out.offsets.assign(count + 1, 0);
-  parallel_for(n, threads, [&](std::size_t a) {
-    std::size_t at = first[a];
-    builder.for_sets_from(static_cast<Node>(a), [&](const auto& s, unsigned) {
-      std::uint64_t degree = 0;
-      builder.for_replacements(s, [&](std::size_t rank) { degree += place[rank] != kAbsent ? 1 : 0; });
-      out.offsets[++at] = degree;
-    });
+  for_sets([&](std::size_t at, const auto& s, unsigned) {
+    std::uint64_t degree = 0;
+    builder.for_replacements(s, [&](std::size_t rank) { degree += place[rank] != kAbsent ? 1 : 0; });
+    out.offsets[at + 1] = degree;
   });
   for (std::size_t s = 0; s < count; ++s) out.offsets[s + 1] += out.offsets[s];
   out.adjacency.resize(out.offsets[count]);
-  parallel_for(n, threads, [&](std::size_t a) {
-    std::size_t at = first[a];
-    builder.for_sets_from(static_cast<Node>(a), [&](const auto& s, unsigned) {
-      const auto begin = out.adjacency.begin() + static_cast<std::ptrdiff_t>(out.offsets[at++]);
-      auto next = begin;
-      builder.for_replacements(s, [&](std::size_t rank) {
-        if (place[rank] != kAbsent) *next++ = place[rank];
-      });
-      std::sort(begin, next);
+  for_sets([&](std::size_t at, const auto& s, unsigned) {
+    const auto begin = out.adjacency.begin() + static_cast<std::ptrdiff_t>(out.offsets[at]);
+    auto next = begin;
+    builder.for_replacements(s, [&](std::size_t rank) {
+      if (place[rank] != kAbsent) *next++ = place[rank];
     });
+    std::sort(begin, next);
   });
   return out;
 }
@@ -281,9 +251,7 @@ std::vector<SetType> set_types(std::span<const Graph> graphs, SetKind kind, unsi
   for (const auto& counts : found) {
     for (const SetTypeCount& count : counts) all.push_back(count.first);
   }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  return distinct(std::move(all));
 }
 
 std::vector<SetTypeCount> count_set_types(const Graph& graph, SetKind kind) {

@@ -8,7 +8,6 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
-#include "wl/tuple_space.hpp"
 
 namespace tyche::wl {
 namespace {
@@ -85,16 +84,6 @@ TupleRefiner<K>::TupleRefiner(std::span<const Graph* const> graphs, unsigned thr
   order_.resize(space_.items());
   class_.resize(space_.items());
   size_.resize(space_.items());
-  colour_atomically(graphs);
-  next_.resize(space_.items());
-  hash_.resize(space_.items());
-  examined_.assign(space_.items(), 0);
-  for (auto& colour : colour_) colour.resize(space_.items());
-  keys_.resize(space_.cells());
-}
-
-template <unsigned K>
-void TupleRefiner<K>::colour_atomically(std::span<const Graph* const> graphs) {
   std::vector<Keyed> tuples = atomic_types<K>(graphs, space_);
   sort_by_key(tuples);
   for (std::size_t begin = 0, end = 0; begin < tuples.size(); begin = end, ++classes_) {
@@ -107,6 +96,11 @@ void TupleRefiner<K>::colour_atomically(std::span<const Graph* const> graphs) {
     size_[begin] = cls.size;
     told_apart_ |= unbalanced(cls);
   }
+  next_.resize(space_.items());
+  hash_.resize(space_.items());
+  examined_.assign(space_.items(), 0);
+  for (auto& colour : colour_) colour.resize(space_.items());
+  keys_.resize(space_.cells());
 }
 
 // Whether graph 0 and graph 1 have different numbers of tuples in a stretch of order_.
@@ -150,7 +144,20 @@ bool TupleRefiner<K>::step() {
   colour_[current] = class_;
   hash_items(threads);
   for_examined_classes(threads, &TupleRefiner::bucket);
-  if (round_ > 0) check_firsts(threads);
+  if (round_ > 0) {
+    // Where a class is about to split, its parts' first tuples must have been equal in the round that made the class.
+    std::vector<Check> checks;
+    std::vector<std::uint32_t> firsts;
+    for (const std::uint32_t cls : to_examine_) {
+      const std::uint32_t begin = static_cast<std::uint32_t>(firsts.size());
+      for (std::uint32_t p = cls + 1; p < cls + size_[cls]; ++p) {
+        if (next_[order_[p]] == p) firsts.push_back(order_[p]);
+      }
+      const std::uint32_t end = static_cast<std::uint32_t>(firsts.size());
+      if (begin != end) checks.push_back({order_[cls], begin, end});
+    }
+    check(checks, firsts, previous, threads);
+  }
   const std::uint32_t before = classes_;
   for_examined_classes(threads, &TupleRefiner::split);
   if (!exact_ || classes_ == before) return false;
@@ -280,22 +287,6 @@ void TupleRefiner<K>::bucket(std::uint32_t cls, Worker& worker) {
     order_[cls + i] = tuples[i].item;
     next_[tuples[i].item] = begin;
   }
-}
-
-// Where a class is about to split, its parts' first tuples must have been equal in the round that made the class.
-template <unsigned K>
-void TupleRefiner<K>::check_firsts(unsigned threads) {
-  std::vector<Check> checks;
-  std::vector<std::uint32_t> firsts;
-  for (const std::uint32_t cls : to_examine_) {
-    const std::uint32_t begin = static_cast<std::uint32_t>(firsts.size());
-    for (std::uint32_t p = cls + 1; p < cls + size_[cls]; ++p) {
-      if (next_[order_[p]] == p) firsts.push_back(order_[p]);
-    }
-    const std::uint32_t end = static_cast<std::uint32_t>(firsts.size());
-    if (begin != end) checks.push_back({order_[cls], begin, end});
-  }
-  check(checks, firsts, previous, threads);
 }
 
 template <unsigned K>

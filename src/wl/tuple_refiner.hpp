@@ -45,7 +45,6 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -108,13 +107,11 @@ class TupleRefiner {
     bool broken = false;
   };
 
-  void colour_atomically(std::span<const Graph* const> graphs);
   void pick_classes();
   [[nodiscard]] unsigned threads_worth() const;
   void hash_items(unsigned threads);
   void hash_item(std::uint32_t item, std::vector<std::uint64_t>& lead, std::uint32_t& lead_row);
   void bucket(std::uint32_t cls, Worker& worker);
-  void check_firsts(unsigned threads);
   void check(std::span<const Check> checks, std::span<const std::uint32_t> others, Layer layer, unsigned threads);
   void columns(std::uint32_t item, Layer layer, std::vector<Column<K>>& out) const;
   void split(std::uint32_t cls, Worker& worker);

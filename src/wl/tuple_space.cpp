@@ -2,18 +2,193 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <numeric>
 
 #include "support/error.hpp"
 #include "support/progress.hpp"
+#include "support/random.hpp"
+#include "wl/individualise.hpp"
 
 namespace tyche::wl {
 
 namespace {
 
 constexpr std::uint32_t kNoItem = ~0u;
+constexpr std::size_t kDeepest = 256;  // steps of a path on which automorphisms are looked for
+
+bool is_automorphism(const Graph& graph, const Permutation& map) {
+  for (Node v = 0; v < graph.num_nodes(); ++v) {
+    if (graph.type(v) != graph.type(map[v]) || graph.degree(v) != graph.degree(map[v])) return false;
+    for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+      const Node to = map[graph.adjacency()[arc]];
+      if (!graph.has_edge(map[v], to)) return false;
+      if (graph.has_edge_labels() && graph.edge_label(arc) != graph.edge_label(graph.arc(map[v], to))) return false;
+    }
+  }
+  return true;
+}
+
+/// Orbits as a forest: nodes that are known to be alike.
+class Alike {
+ public:
+  explicit Alike(Node nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0u); }
+  Node find(Node v) {
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+  void add(const Permutation& map) {
+    for (Node v = 0; v < map.size(); ++v) {
+      const Node a = find(v), b = find(map[v]);
+      parent_[std::max(a, b)] = std::min(a, b);
+    }
+  }
+
+ private:
+  std::vector<Node> parent_;
+};
+
+// How two nodes lie to each other: equal, adjacent by an edge of the i-th label that occurs (first_label + i), or apart
+// (the last number).
+using Relation = std::uint32_t;
+constexpr Relation kEqual = 0, kFirstLabel = 1;
+
+// What occurs among the graphs' numbers of some kind, and `more`; ascending.
+template <class Numbers>
+std::vector<std::uint32_t> that_occur(std::span<const Graph* const> graphs, const Numbers& numbers,
+                                      std::vector<std::uint32_t> more = {}) {
+  for (const Graph* graph : graphs) {
+    const std::span<const std::uint32_t> own = numbers(*graph);
+    more.insert(more.end(), own.begin(), own.end());
+    more = distinct(std::move(more));
+  }
+  return more;
+}
+
+std::vector<Relation> relations_of(const Graph& graph, std::span<const EdgeLabel> labels) {
+  const std::size_t nodes = graph.num_nodes();
+  std::vector<Relation> out(nodes * nodes, kFirstLabel + static_cast<Relation>(labels.size()));
+  for (Node v = 0; v < nodes; ++v) {
+    out[v * nodes + v] = kEqual;
+    for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+      const auto at = std::lower_bound(labels.begin(), labels.end(), graph.edge_label(arc));
+      out[v * nodes + graph.adjacency()[arc]] = kFirstLabel + static_cast<Relation>(at - labels.begin());
+    }
+  }
+  return out;
+}
+
+// Whether types^K · relations^(pairs of positions) is a number of 64 bits.
+bool fits(unsigned k, std::uint64_t types, std::uint64_t relations) {
+  unsigned __int128 product = 1;
+  const unsigned pairs = k * (k - 1) / 2;
+  for (unsigned i = 0; i < k + pairs; ++i) {
+    product *= i < k ? std::max<std::uint64_t>(1, types) : relations;
+    if (product >> 64 != 0) return false;
+  }
+  return true;
+}
 
 }  // namespace
+
+std::vector<Permutation> find_automorphisms(const Graph& graph) {
+  const Node nodes = graph.num_nodes();
+  std::vector<Permutation> out;
+  Individualiser walker(graph, Cell::first_largest);
+  std::vector<Individualiser::Place> places;
+  std::vector<std::vector<Node>> cells;
+  while (!walker.discrete()) {
+    // Graphs of many twins have ways of thousands of steps, and places on them are O(n) numbers each.
+    if (places.size() == kDeepest) return out;
+    places.push_back(walker.place());
+    cells.push_back(walker.members());
+    walker.step(cells.back().front());
+  }
+  const std::vector<Node> leaf = walker.colouring().order;  // rank -> node
+  Permutation map(nodes);
+  Alike alike(nodes);  // under what was found at this level or below, all of which keep what was chosen above it
+  for (std::size_t level = places.size(); level-- > 0;) {
+    const std::vector<Node>& cell = cells[level];
+    // Where the first leaves of several members show other graphs, the cell is likely to be of several orbits.
+    std::size_t failures_left = 4 + cell.size() / 8;
+    for (std::size_t i = 1; i < cell.size() && failures_left != 0; ++i) {
+      if (interrupted()) throw Interrupted("stopped while automorphisms were looked for");
+      if (alike.find(cell[i]) == alike.find(cell.front())) continue;
+      walker.go_to(places[level]);
+      walker.step(cell[i]);
+      std::size_t depth = level + 1;
+      for (; !walker.discrete() && depth < places.size(); ++depth) walker.step(walker.member(0));
+      if (walker.discrete() && depth == places.size()) {
+        for (Node r = 0; r < nodes; ++r) map[leaf[r]] = walker.colouring().order[r];
+        if (is_automorphism(graph, map)) {
+          alike.add(map);
+          out.push_back(map);
+          continue;
+        }
+      }
+      --failures_left;
+    }
+  }
+  return out;
+}
+
+Symmetry::Symmetry(Node count, std::span<const Permutation> generators)
+    : nodes(count), trivial(generators.empty()), home(count) {
+  std::fill(home.begin(), home.end(), kNoItem);
+  ways.resize(trivial ? nodes : std::size_t{nodes} * nodes);
+  std::vector<Permutation> back;  // the generators' inverses
+  for (const Permutation& map : generators) {
+    Permutation& inverse = back.emplace_back(nodes);
+    for (Node v = 0; v < nodes; ++v) inverse[map[v]] = v;
+  }
+  std::vector<Node> queue;
+  for (Node root = 0; root < nodes; ++root) {
+    if (home[root] != kNoItem) continue;
+    home[root] = static_cast<std::uint32_t>(first.size());
+    first.push_back(root);
+    std::uint16_t* const own = ways.data() + (trivial ? 0 : std::size_t{root} * nodes);
+    for (Node w = 0; w < nodes; ++w) own[w] = static_cast<std::uint16_t>(w);
+    queue.assign(1, root);
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      for (std::size_t g = 0; g < generators.size(); ++g) {
+        const Node v = queue[at], to = generators[g][v];
+        if (home[to] != kNoItem) continue;
+        home[to] = home[root];
+        queue.push_back(to);
+        for (Node w = 0; w < nodes; ++w) ways[std::size_t{to} * nodes + w] = way(v)[back[g][w]];
+      }
+    }
+    size.push_back(static_cast<std::uint32_t>(queue.size()));
+  }
+}
+
+// Schreier's lemma: generators g of the group and ways t make generators t(g(v)) after g after t(v)'s inverse of what
+// keeps the first node u, for all v of its orbit. They are drawn at random, and products of them.
+std::vector<Permutation> Symmetry::stabiliser(std::size_t orbit, std::span<const Permutation> generators,
+                                              unsigned extra) const {
+  std::vector<Permutation> out;
+  std::vector<Node> members;
+  for (Node v = 0; v < nodes; ++v) {
+    if (home[v] == orbit) members.push_back(v);
+  }
+  Stream stream(derive_key(1, Purpose::graph_sample, static_cast<std::uint32_t>(orbit)));
+  Permutation back(nodes), product(nodes);
+  std::iota(product.begin(), product.end(), 0u);
+  const std::size_t draws = generators.empty() ? 0 : 2 * generators.size() + extra;
+  for (std::size_t i = 0; i < draws; ++i) {
+    const bool given = i < generators.size();  // these first, as they are
+    const Node v = given ? first[orbit] : members[stream.below(members.size())];
+    const Permutation& g = generators[given ? i : stream.below(generators.size())];
+    const auto from = way(v), to = way(g[v]);
+    for (Node w = 0; w < nodes; ++w) back[from[w]] = to[g[w]];
+    if (!given) {
+      for (Node& to_here : product) to_here = back[to_here];
+      back = product;
+    }
+    const bool identity = std::is_sorted(back.begin(), back.end());
+    if (!identity && std::find(out.begin(), out.end(), back) == out.end()) out.push_back(back);
+  }
+  return out;
+}
 
 template <unsigned K>
 TupleSpace<K>::TupleSpace(std::span<const Graph* const> graphs, Node symmetric_from) {
@@ -50,11 +225,11 @@ TupleSpace<K>::TupleSpace(std::span<const Graph* const> graphs, Node symmetric_f
 // changing places is enough.
 template <unsigned K>
 bool TupleSpace<K>::closed(const Part& part) const {
-  const std::uint32_t nodes = part.nodes, none = kNoItem;
-  std::vector<std::uint32_t> image(items() - part.first_item, none);
+  const std::uint32_t nodes = part.nodes;
+  std::vector<std::uint32_t> image(items() - part.first_item, kNoItem);
   const auto goes = [&](std::uint32_t from, std::uint32_t to) {
     std::uint32_t& known = image[from - part.first_item];
-    if (known == none) known = to;
+    if (known == kNoItem) known = to;
     return known == to;
   };
   const std::uint32_t* item = item_.data() + part.first_cell;
@@ -74,7 +249,7 @@ bool TupleSpace<K>::closed(const Part& part) const {
     }
   }
   if constexpr (K == 3) {
-    std::fill(image.begin(), image.end(), none);
+    std::fill(image.begin(), image.end(), kNoItem);
     for (std::uint32_t orbit = 0; orbit < part.symmetry.first.size(); ++orbit, item += nodes * nodes) {
       for (Node v = 0; v < nodes; ++v) {
         for (Node x = 0; x < nodes; ++x) {
@@ -121,71 +296,18 @@ void TupleSpace<K>::number(const Part& part, std::span<const Permutation> genera
   }
 }
 
-template class TupleSpace<2>;
-template class TupleSpace<3>;
-
-namespace {
-
-// How two nodes lie to each other: equal, adjacent by an edge of the i-th label that occurs (first_label + i), or apart
-// (the last number).
-using Relation = std::uint32_t;
-constexpr Relation kEqual = 0, kFirstLabel = 1;
-
-std::vector<EdgeLabel> labels_that_occur(std::span<const Graph* const> graphs) {
-  std::vector<EdgeLabel> labels = {0};
-  for (const Graph* graph : graphs) {
-    labels.insert(labels.end(), graph->edge_labels().begin(), graph->edge_labels().end());
-    std::sort(labels.begin(), labels.end());
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  }
-  return labels;
-}
-
-std::vector<Relation> relations_of(const Graph& graph, std::span<const EdgeLabel> labels) {
-  const std::size_t nodes = graph.num_nodes();
-  std::vector<Relation> out(nodes * nodes, kFirstLabel + static_cast<Relation>(labels.size()));
-  for (Node v = 0; v < nodes; ++v) {
-    out[v * nodes + v] = kEqual;
-    for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
-      const auto at = std::lower_bound(labels.begin(), labels.end(), graph.edge_label(arc));
-      out[v * nodes + graph.adjacency()[arc]] = kFirstLabel + static_cast<Relation>(at - labels.begin());
-    }
-  }
-  return out;
-}
-
-// Whether types^K · relations^(pairs of positions) is a number of 64 bits.
-bool fits(unsigned k, std::uint64_t types, std::uint64_t relations) {
-  unsigned __int128 product = 1;
-  const unsigned pairs = k * (k - 1) / 2;
-  for (unsigned i = 0; i < k + pairs; ++i) {
-    product *= i < k ? std::max<std::uint64_t>(1, types) : relations;
-    if (product >> 64 != 0) return false;
-  }
-  return true;
-}
-
-std::vector<NodeType> types_that_occur(std::span<const Graph* const> graphs) {
-  std::vector<NodeType> types;
-  for (const Graph* graph : graphs) types.insert(types.end(), graph->types().begin(), graph->types().end());
-  std::sort(types.begin(), types.end());
-  types.erase(std::unique(types.begin(), types.end()), types.end());
-  return types;
-}
-
-}  // namespace
-
 // Node types are replaced by their ranks among those that occur, so that k of them and the relations fit a key.
 template <unsigned K>
 std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const TupleSpace<K>& space) {
-  const std::vector<NodeType> types = types_that_occur(graphs);
+  const std::vector<std::uint32_t> types = that_occur(graphs, [](const Graph& graph) { return graph.types(); });
   constexpr std::size_t kMostTypes =
       K == 2 ? std::size_t{1} << 31 : 800000;  // below (2^64 / 3)^(1/2), (2^64 / 27)^(1/3)
   if (types.size() > kMostTypes) {
     throw InputError(
         fmt::format("{}-WL can deal with {} different node types; the graphs have {}", K, kMostTypes, types.size()));
   }
-  const std::vector<EdgeLabel> labels = labels_that_occur(graphs);
+  const std::vector<std::uint32_t> labels =
+      that_occur(graphs, [](const Graph& graph) { return graph.edge_labels(); }, {0});
   const std::uint64_t relations = labels.size() + 2;
   if (labels.size() > 1 && !fits(K, types.size(), relations)) {
     throw InputError(
@@ -217,6 +339,8 @@ std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const Tupl
   return out;
 }
 
+template class TupleSpace<2>;
+template class TupleSpace<3>;
 template std::vector<Keyed> atomic_types<2>(std::span<const Graph* const>, const TupleSpace<2>&);
 template std::vector<Keyed> atomic_types<3>(std::span<const Graph* const>, const TupleSpace<3>&);
 

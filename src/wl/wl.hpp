@@ -13,7 +13,6 @@
 ///
 /// Answers are exact: hashes only bring candidates together, and every equality is then checked on whole signatures.
 /// They do not depend on the numbering of the nodes or on the number of threads.
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

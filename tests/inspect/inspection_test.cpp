@@ -358,7 +358,7 @@ RC_GTEST_PROP(InspectProperty, CeilingsAreThoseOfPairwiseComparison, ()) {
   };
   const auto by_set = [&](unsigned k) {
     return ceiling([&](const Graph& a, const Graph& b) {
-      return !wl::compare_sets(a, b, {{{k, wl::SetChoice::all}}, false}).answer.distinguished;
+      return !wl::compare_sets(a, b, {{{k, wl::SetChoice::all}}, false}).distinguished;
     });
   };
   RC_ASSERT(*found.all.one_wl.score == by_wl(1));

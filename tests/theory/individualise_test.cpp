@@ -13,11 +13,10 @@ namespace tyche::theory {
 namespace {
 
 TEST(Individualise, TheLemmasConstants) {
-  EXPECT_EQ(lemma_constants(10, 0.1).c, 20u);
-  EXPECT_EQ(lemma_constants(10, 0.1).k, 400000);
+  EXPECT_EQ(lemma_thresholds(10, 0.1).slope, 400000);
   EXPECT_EQ(lemma_thresholds(10, 0.1).colours, 2000u);
-  EXPECT_EQ(lemma_constants(30, 0.01).c, 200u);
-  EXPECT_EQ(lemma_constants(3, 0.3).c, 7u);
+  EXPECT_EQ(lemma_thresholds(30, 0.01).colours, 200u * 30 * 30);
+  EXPECT_EQ(lemma_thresholds(3, 0.3).colours, 7u * 3 * 3);
 }
 
 TEST(Individualise, TheLayerIsTheLemmasFormula) {
@@ -66,7 +65,7 @@ TEST(Individualise, FailsAtMostAsOftenAsTheLemmaAllows) {
       EXPECT_LE(rate, delta) << n;
       EXPECT_GE(r.checked_on_engine, 1u);
       // The chance of a ramp is n c n² / k = 1/c (their union, a little less), of a shared cell about (n-1)/(2 c n).
-      const double c = static_cast<double>(r.constants.c);
+      const double c = r.thresholds.colours / static_cast<double>(n * n);
       EXPECT_NEAR(static_cast<double>(r.blurred) / 20000, 1 - std::pow(1 - 1 / (c * n), n), 0.015);
       EXPECT_NEAR(static_cast<double>(r.equal) / 20000, (n - 1) / (2 * c * n), 0.2 * delta);
     }

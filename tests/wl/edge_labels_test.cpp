@@ -46,9 +46,9 @@ TEST(EdgeLabels, AreSeenByEveryTest) {
   EXPECT_EQ(compare(one, two, {.dim = 2}).round, 0u);  // one pair each way, or two
   EXPECT_EQ(compare_leaves(one, two).verdict, LeafVerdict::different);
   EXPECT_EQ(compare_leaves(one, ring(6, {0, 1, 0, 0, 0, 0})).verdict, LeafVerdict::isomorphic);
-  EXPECT_TRUE(compare_sets(one, two, {{{2, SetChoice::all}}, false}).answer.distinguished);
-  EXPECT_TRUE(compare_sets(one, two, {{{3, SetChoice::all}}, false}).answer.distinguished);
-  EXPECT_TRUE(compare_sets(one, two, hierarchy(SetChoice::connected)).answer.distinguished);
+  EXPECT_TRUE(compare_sets(one, two, {{{2, SetChoice::all}}, false}).distinguished);
+  EXPECT_TRUE(compare_sets(one, two, {{{3, SetChoice::all}}, false}).distinguished);
+  EXPECT_TRUE(compare_sets(one, two, hierarchy(SetChoice::connected)).distinguished);
   EXPECT_FALSE(isomorphism(one, two).has_value());
 }
 
@@ -183,7 +183,7 @@ RC_GTEST_PROP(EdgeLabelsProperty, RenumberingNodesChangesNothing, ()) {
   for (const unsigned dim : {1u, 2u, 3u}) RC_ASSERT(!compare(graph, renamed, {.dim = dim}).distinguished);
   RC_ASSERT(canonical_form(graph) == canonical_form(renamed));
   for (const SetKind kind : {SetKind{2, SetChoice::all}, SetKind{3, SetChoice::all}}) {
-    RC_ASSERT(!compare_sets(graph, renamed, {{kind}, false}).answer.distinguished);
+    RC_ASSERT(!compare_sets(graph, renamed, {{kind}, false}).distinguished);
     RC_ASSERT(count_set_types(graph, kind) == count_set_types(renamed, kind));
   }
 }

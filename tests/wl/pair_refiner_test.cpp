@@ -1,5 +1,3 @@
-#include "wl/pair_refiner.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

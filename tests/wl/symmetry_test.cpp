@@ -1,5 +1,3 @@
-#include "wl/symmetry.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <set>
 
 #include "wl/sample_graphs.hpp"
+#include "wl/tuple_space.hpp"
 
 namespace tyche::wl {
 namespace {
