@@ -18,8 +18,15 @@ struct Item {
   friend bool operator<(const Item& a, const Item& b) { return a.edge != b.edge ? a.edge < b.edge : a.entry < b.entry; }
 };
 
-/// The first in the file's order of what is wrong.
-void note(std::optional<std::size_t>& first, std::size_t entry) { first = std::min(first.value_or(entry), entry); }
+/// How often something is wrong, and where first in the file's order.
+struct Wrong {
+  std::uint64_t count = 0;
+  std::size_t first = std::numeric_limits<std::size_t>::max();
+  void note(std::size_t entry) {
+    ++count;
+    first = std::min(first, entry);
+  }
+};
 
 std::string shown_edge(const EdgeListing& listing, const Edge& edge) {
   return fmt::format("({}, {})", listing.name(edge.first), listing.name(edge.second));
@@ -63,9 +70,9 @@ ListedEdges settle_edges(const ListedEdges& all, Directions directions, const Ed
                   .attributes = {{}, all.attributes.columns},
                   .categories = all.categories,
                   .targets = {{}, all.targets.columns}};
-  std::optional<std::size_t> repeat, alone;
+  Wrong repeat, one_way;
   std::optional<std::pair<std::size_t, std::size_t>> conflict;  // the later entry, the first of its edge
-  std::uint64_t repeats = 0, one_way = 0, conflicts = 0;
+  std::uint64_t conflicts = 0;
   bool some_both = directions == Directions::both;
   for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
     while (end < items.size() && items[end].edge == items[begin].edge) ++end;
@@ -75,17 +82,13 @@ ListedEdges settle_edges(const ListedEdges& all, Directions directions, const Ed
     for (std::size_t i = begin + 1; i < end; ++i) {
       const std::size_t entry = items[i].entry;
       std::size_t& times = listed[entry] == listed[first] ? same : back;
-      if (++times > 1 || directions == Directions::once) {
-        ++repeats;
-        note(repeat, entry);
-      }
+      if (++times > 1 || directions == Directions::once) repeat.note(entry);
       if (difference(all, first, entry).empty()) continue;
       conflicting = true;
       if (!conflict || entry < conflict->first) conflict = {entry, first};
     }
     if (back == 0) {
-      ++one_way;
-      note(alone, first);
+      one_way.note(first);
     } else if (directions == Directions::either) {
       some_both = true;
     }
@@ -95,25 +98,32 @@ ListedEdges settle_edges(const ListedEdges& all, Directions directions, const Ed
     out.attributes.add_row(all.attributes.row(first));
     out.targets.add_row(all.targets.row(first));
   }
-  if (!some_both) one_way = 0;
+  if (!some_both) one_way.count = 0;
   if (cleaning != nullptr) {
-    cleaning->repeats += repeats;
-    cleaning->one_way += one_way;
+    cleaning->repeats += repeat.count;
+    cleaning->one_way += one_way.count;
     cleaning->conflicts += conflicts;
     return out;
   }
-  if (repeat) fail_unclean(listing.place(*repeat), "edge {} stands twice", shown_edge(listing, listed[*repeat]));
-  if (one_way > 0) {
-    const auto& [u, v] = listed[*alone];
+  if (repeat.count > 0) {
+    fail_unclean(listing.place(repeat.first), "edge {} stands twice", shown_edge(listing, listed[repeat.first]));
+  }
+  if (one_way.count > 0) {
+    const auto& [u, v] = listed[one_way.first];
     const std::string why = directions == Directions::both
                                 ? "; graphs here are undirected"
                                 : fmt::format(", which other edges of the {} have", listing.whole);
-    fail_unclean(listing.place(*alone), "edge {} lacks its other direction {}{}", shown_edge(listing, {u, v}),
+    fail_unclean(listing.place(one_way.first), "edge {} lacks its other direction {}{}", shown_edge(listing, {u, v}),
                  shown_edge(listing, {v, u}), why);
   }
   if (conflict) {
     const auto& [second, first] = *conflict;
-    const EdgeListing::Conflict found = listing.conflict(first, second, difference(all, first, second));
+    const std::string_view differs = difference(all, first, second);
+    if (!listing.conflict) {
+      fail_unclean(listing.place(second), "this edge has {} than on line {}, where it stands too", differs,
+                   listing.place(first).number);
+    }
+    const EdgeListing::Conflict found = listing.conflict(first, second, differs);
     fail_unclean(found.where, found.message);
   }
   return out;

@@ -59,12 +59,12 @@ struct EdgeListing {
   std::function<Where(std::size_t entry)> place;
   std::function<std::string(Node)> name;  ///< of a node, as the file has it
   /// Two entries for the same edge contradict each other: where that is said, and how. `differs`: "another label",
-  /// "another weight" or "other attributes".
+  /// "another weight" or "other attributes". None: on the second's line, that it is another than on the first's.
   struct Conflict {
     Where where;
     std::string message;
   };
-  std::function<Conflict(std::size_t first, std::size_t second, std::string_view differs)> conflict;
+  std::function<Conflict(std::size_t first, std::size_t second, std::string_view differs)> conflict{};
 };
 
 /// Each edge once, as (smaller, larger), ascending, with what its first entry says. Without `cleaning` fails

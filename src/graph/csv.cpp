@@ -170,12 +170,12 @@ class CsvReader {
     if (files_.nodes) read_nodes();
     read_edges();
     whole_.graphs = graphs_.size();
-    const auto place = [this](std::size_t entry) { return Where{edges_file_, "line", entry + 2}; };
-    const auto conflict = [&](std::size_t first, std::size_t second, std::string_view differs) {
-      return EdgeListing::Conflict{
-          place(second), fmt::format("this edge has {} than on line {}, where it stands too", differs, first + 2)};
-    };
-    take_apart(whole_, {.place = place, .name = [this](Node v) { return shown(names_[v]); }, .conflict = conflict},
+    take_apart(whole_,
+               {.place =
+                    [this](std::size_t entry) {
+                      return Where{edges_file_, "line", entry + 2};
+                    },
+                .name = [this](Node v) { return shown(names_[v]); }},
                cleaning_, set_);
     return std::move(set_);
   }

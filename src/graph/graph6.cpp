@@ -79,22 +79,6 @@ Graph parse_dense(std::uint64_t nodes, std::string_view body, const Where& where
   return Graph::from_edges(static_cast<Node>(nodes), edges);
 }
 
-/// Bits, most significant first, six per byte.
-class BitReader {
- public:
-  explicit BitReader(std::string_view body) : body_(body) {}
-  [[nodiscard]] std::uint64_t left() const { return 6 * std::uint64_t{body_.size()} - at_; }
-  std::uint64_t take(unsigned count) {
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < count; ++i, ++at_) value = value << 1 | (bits_of(body_[at_ / 6]) >> (5 - at_ % 6) & 1);
-    return value;
-  }
-
- private:
-  std::string_view body_;
-  std::uint64_t at_ = 0;
-};
-
 unsigned node_bits(std::uint64_t nodes) { return nodes < 2 ? 0 : static_cast<unsigned>(std::bit_width(nodes - 1)); }
 
 /// A current node v and pairs (b, x): b = 1 moves v one on; then x > v makes x the current node, any other x is the
@@ -102,12 +86,16 @@ unsigned node_bits(std::uint64_t nodes) { return nodes < 2 ? 0 : static_cast<uns
 Graph parse_sparse(std::uint64_t nodes, std::string_view body, const Where& where, Cleaning* cleaning) {
   const unsigned width = node_bits(nodes);
   std::vector<Edge> edges;
-  BitReader bits(body);
-  std::uint64_t v = 0;
-  while (bits.left() >= 1 + width) {
-    const bool may_be_padding = bits.left() < 6;
-    v += bits.take(1);
-    const std::uint64_t x = bits.take(width);
+  std::uint64_t at = 0, v = 0;
+  const auto take = [&](unsigned count) {  // bits, most significant first, six per byte
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < count; ++i, ++at) value = value << 1 | (bits_of(body[at / 6]) >> (5 - at % 6) & 1);
+    return value;
+  };
+  for (std::uint64_t left = 6 * body.size(); left >= 1 + width; left -= 1 + width) {
+    const bool may_be_padding = left < 6;
+    v += take(1);
+    const std::uint64_t x = take(width);
     if (v >= nodes || x >= nodes) {
       if (may_be_padding) break;
       where.fail("a sparse6 edge names node {}, but the graph has {} nodes", std::max(v, x), nodes);

@@ -25,20 +25,14 @@ namespace tyche {
 
 namespace {
 
-/// The attributes of an element.
-class XmlAttributes {
- public:
-  explicit XmlAttributes(const char** pairs) : pairs_(pairs) {}
-  [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const {
-    for (const char** pair = pairs_; *pair != nullptr; pair += 2) {
-      if (name == pair[0]) return pair[1];
-    }
-    return std::nullopt;
-  }
+using XmlAttributes = const char**;
 
- private:
-  const char** pairs_;
-};
+std::optional<std::string_view> find(XmlAttributes pair, std::string_view name) {
+  for (; *pair != nullptr; pair += 2) {
+    if (name == pair[0]) return pair[1];
+  }
+  return std::nullopt;
+}
 
 // The keys of a GraphML file: what its <data> means.
 //
@@ -62,16 +56,16 @@ enum class GraphmlMeaning { nothing, category, column };
 class GraphmlKeys {
  public:
   /// A <key> element. Fails at `where` on one without id, or with an id that stands already.
-  void add(const XmlAttributes& attributes, const Where& where) {
+  void add(XmlAttributes attributes, const Where& where) {
     constexpr std::pair<std::string_view, Kind> kKinds[] = {{"int", Kind::number},    {"long", Kind::number},
                                                             {"float", Kind::number},  {"double", Kind::number},
                                                             {"boolean", Kind::truth}, {"string", Kind::text}};
-    const auto id = attributes.find("id");
+    const auto id = find(attributes, "id");
     if (!id) where.fail("expected an attribute id of <key>");
     if (!place_of_.emplace(*id, keys_.size()).second) where.fail("key {} stands twice", shown(*id));
     GraphmlKey& key = keys_.emplace_back();
-    key.name = attributes.find("attr.name").value_or(*id);
-    if (const auto type = attributes.find("attr.type")) {
+    key.name = find(attributes, "attr.name").value_or(*id);
+    if (const auto type = find(attributes, "attr.type")) {
       const auto kind = std::ranges::find(kKinds, *type, &std::pair<std::string_view, Kind>::first);
       if (kind == std::end(kKinds)) {
         where.fail("expected int, long, float, double, boolean or string for attr.type, found {}", shown(*type));
@@ -79,12 +73,12 @@ class GraphmlKeys {
       key.kind = kind->second;
     }
     for (const Unit unit : {Unit::graph, Unit::node, Unit::edge}) {
-      if (attributes.find("for") == tyche::name(unit)) key.only = unit;
+      if (find(attributes, "for") == tyche::name(unit)) key.only = unit;
     }
   }
   /// The place of the key of a <data> element. Fails where it is not declared, or not for such elements.
-  [[nodiscard]] std::size_t find(const XmlAttributes& attributes, Unit element, const Where& where) const {
-    const auto id = attributes.find("key");
+  [[nodiscard]] std::size_t key_of(XmlAttributes attributes, Unit element, const Where& where) const {
+    const auto id = find(attributes, "key");
     if (!id) where.fail("expected an attribute key of <data>");
     const auto found = place_of_.find(std::string(*id));
     if (found == place_of_.end()) where.fail("no <key> declares {}", shown(*id));
@@ -228,12 +222,7 @@ class GraphmlGraph {
     listed.weighted = weights.columns > 0;
     for (const float weight : weights.values) listed.labels.push_back(label_of_weight(weight));
     const auto place = [&](std::size_t entry) { return line(edges_.lines[entry]); };
-    const auto conflict = [&](std::size_t first, std::size_t second, std::string_view differs) {
-      return EdgeListing::Conflict{place(second), fmt::format("this edge has {} than on line {}, where it stands too",
-                                                              differs, edges_.lines[first])};
-    };
-    const EdgeListing listing{
-        .whole = "graph", .place = place, .name = [&](Node v) { return shown(names_[v]); }, .conflict = conflict};
+    const EdgeListing listing{.whole = "graph", .place = place, .name = [&](Node v) { return shown(names_[v]); }};
 
     GraphItem item;
     item.take(static_cast<Node>(names_.size()),
@@ -430,7 +419,7 @@ class GraphmlReader {
     XML_SetElementHandler(
         parser_.get(),
         [](void* self, const XML_Char* element, const XML_Char** pairs) {
-          guarded(self, [&](GraphmlReader& reader) { reader.start(element, XmlAttributes(pairs)); });
+          guarded(self, [&](GraphmlReader& reader) { reader.start(element, pairs); });
         },
         [](void* self, const XML_Char*) { guarded(self, [](GraphmlReader& reader) { reader.end(); }); });
     XML_SetCharacterDataHandler(parser_.get(), [](void* self, const XML_Char* piece, int length) {
@@ -478,7 +467,7 @@ class GraphmlReader {
   }
   [[nodiscard]] Where here() const { return {name_, "line", XML_GetCurrentLineNumber(parser_.get())}; }
 
-  void start(std::string_view name, const XmlAttributes& attributes) {
+  void start(std::string_view name, XmlAttributes attributes) {
     if (inside_.size() + skipped_ == kDeepest) here().fail("elements nest deeper than {}", kDeepest);
     name.remove_prefix(name.rfind(':') + 1);  // of its namespace; npos + 1 is 0
     const Inside inside = inside_.empty() ? Inside::document : inside_.back();
@@ -492,7 +481,7 @@ class GraphmlReader {
   }
 
   /// What an element is, or nothing where it is not looked at.
-  std::optional<Inside> enter(Inside inside, std::string_view name, const XmlAttributes& attributes) {
+  std::optional<Inside> enter(Inside inside, std::string_view name, XmlAttributes attributes) {
     if (name == "desc") return std::nullopt;
     if (inside == Inside::document && name == "graphml") return Inside::graphml;
     if (inside == Inside::graphml && name == "key") {
@@ -503,7 +492,7 @@ class GraphmlReader {
       return keys_.last().kind == Kind::text ? std::nullopt : std::optional(Inside::fallback);
     }
     if (inside == Inside::graphml && name == "graph") {
-      const auto direction = attributes.find("edgedefault");
+      const auto direction = find(attributes, "edgedefault");
       if (direction != "undirected" && direction != "directed") {
         here().fail("expected edgedefault=\"undirected\" or \"directed\" in <graph>");
       }
@@ -511,16 +500,16 @@ class GraphmlReader {
       return Inside::graph;
     }
     if (inside == Inside::graph && name == "node") {
-      const auto id = attributes.find("id");
+      const auto id = find(attributes, "id");
       if (!id) here().fail("expected an attribute id of <node>");
       graph_->add_node(*id, here());
       return Inside::node;
     }
     if (inside == Inside::graph && name == "edge") {
-      const auto source = attributes.find("source"), target = attributes.find("target");
+      const auto source = find(attributes, "source"), target = find(attributes, "target");
       if (!source || !target) here().fail("expected attributes source and target of <edge>");
       const std::string_view usual = graph_->directed() ? "true" : "false";
-      if (attributes.find("directed").value_or(usual) != usual) {
+      if (find(attributes, "directed").value_or(usual) != usual) {
         here().fail("edges with and without a direction in one graph are not read");
       }
       graph_->add_edge(*source, *target, here());
@@ -531,7 +520,7 @@ class GraphmlReader {
         return std::nullopt;  // of the file, or within other data
       }
       element_ = inside == Inside::graph ? Unit::graph : inside == Inside::node ? Unit::node : Unit::edge;
-      data_key_ = keys_.find(attributes, element_, here());
+      data_key_ = keys_.key_of(attributes, element_, here());
       const bool nothing = keys_.meaning(data_key_, element_, here()) == GraphmlMeaning::nothing;
       return nothing ? std::nullopt : std::optional(Inside::data);
     }

@@ -256,9 +256,7 @@ class NpzReader {
 
 bool is_npz(std::string_view head) {
   if (!head.starts_with("PK\x03\x04") || head.size() < 30) return false;
-  const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(head[at])); };
-  const std::size_t length = byte(26) | byte(27) << 8;
-  return head.substr(30, length).ends_with(".npy");
+  return head.substr(30, npy_number(head.substr(26, 2))).ends_with(".npy");
 }
 
 GraphSet parse_npz(std::string_view bytes, std::string_view name, Cleaning* cleaning) {

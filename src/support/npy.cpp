@@ -274,9 +274,7 @@ std::string inflated(std::string_view in, std::size_t size, std::string_view nam
 std::map<std::string, std::string> read_zip(std::string_view bytes, std::string_view name) {
   const auto number = [&](std::size_t at, std::size_t width) {
     if (at > bytes.size() || width > bytes.size() - at) fail_at(name, bytes.size(), "the archive ends early");
-    std::uint64_t value = 0;
-    for (std::size_t i = width; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
-    return value;
+    return npy_number(bytes.substr(at, width));
   };
   // What there is stands at the end: NumPy writes sizes of members behind some of them.
   const std::size_t end = bytes.rfind("PK\x05\x06");
