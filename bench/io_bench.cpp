@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "graph/formats.hpp"
 #include "graph/gin.hpp"
-#include "graph/graph6.hpp"
 #include "graph/io.hpp"
 #include "support/random.hpp"
 

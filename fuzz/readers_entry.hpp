@@ -13,11 +13,9 @@
 #include "graph/encoding.hpp"
 #include "graph/formats.hpp"
 #include "graph/gin.hpp"
-#include "graph/graph6.hpp"
 #include "graph/io.hpp"
 #include "graph/jsonl.hpp"
-#include "graph/set_hash.hpp"
-#include "graph/tu.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "capi/call.hpp"
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 
 namespace tyche::capi {
 

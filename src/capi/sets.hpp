@@ -8,7 +8,7 @@
 
 #include "capi/handles.hpp"
 #include "datasets/dataset.hpp"
-#include "graph/cleaning.hpp"
+#include "graph/lines.hpp"
 
 namespace tyche::capi {
 

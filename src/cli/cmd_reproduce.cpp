@@ -206,7 +206,7 @@ void run(const Call& call) {
                                   {"command", command_line(call, threads)},
                                   {"profile", profile},
                                   {"version", kVersion},
-                                  {"machine", to_json(this_machine())},
+                                  {"machine", this_machine()},
                                   {"ranks", ranks.size()},
                                   {"threads", resolve_threads(threads)},
                                   {"trials", outcome.trials},

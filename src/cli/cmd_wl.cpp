@@ -13,8 +13,8 @@
 
 #include "cli/cli.hpp"
 #include "distinguish/pairs.hpp"
-#include "graph/folding.hpp"
 #include "graph/named.hpp"
+#include "graph/sets.hpp"
 #include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

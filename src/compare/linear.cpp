@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "graph/folding.hpp"
+#include "graph/sets.hpp"
 #include "wl/colour_refinement.hpp"
 
 namespace tyche::compare {

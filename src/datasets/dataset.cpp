@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/packed.hpp"
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/seal.hpp"

@@ -13,7 +13,7 @@
 #include "graph/gin.hpp"
 #include "graph/jsonl.hpp"
 #include "graph/patterns.hpp"
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/parallel.hpp"

@@ -113,7 +113,7 @@ StoredRun distinguish(const Request& request, Settings settings, const PairSet& 
     if (request.out.empty() || added == 0) return;
     write_log(request.out, {{"date", utc_now()},
                             {"version", kVersion},
-                            {"machine", to_json(this_machine())},
+                            {"machine", this_machine()},
                             {"threads", resolve_threads(threads)},
                             {"results", added},
                             {"seconds", watch.seconds()}});

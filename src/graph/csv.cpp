@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -9,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/assembly.hpp"
 #include "graph/formats.hpp"
 #include "graph/lines.hpp"
-#include "graph/whole_set.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -38,7 +39,7 @@ bool take_field(std::string_view& rest, std::string& field, const Where& where) 
     }
     skip_blanks();
     if (!rest.empty() && rest.front() != ',') {
-      where.fail(fmt::format("expected a comma after a field in quotes, found {}", shown(rest)));
+      where.fail("expected a comma after a field in quotes, found {}", shown(rest));
     }
   } else {
     const std::string_view bare = rest.substr(0, rest.find(','));
@@ -64,11 +65,20 @@ class CsvTable {
     std::vector<std::string> sorted = header_;
     std::sort(sorted.begin(), sorted.end());
     const auto twin = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twin != sorted.end()) lines_.here().fail(fmt::format("column {} stands twice", shown(*twin)));
+    if (twin != sorted.end()) lines_.here().fail("column {} stands twice", shown(*twin));
     if (sorted.front().empty()) lines_.here().fail("a column has no name");
   }
 
-  [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
+  [[nodiscard]] const std::string& name(std::size_t column) const { return header_[column]; }
+  /// The places of all columns whose names fit, in order.
+  template <class Fits>
+  [[nodiscard]] std::vector<std::size_t> columns(const Fits& fits) const {
+    std::vector<std::size_t> out;
+    for (std::size_t c = 0; c < header_.size(); ++c) {
+      if (fits(std::string_view(header_[c]))) out.push_back(c);
+    }
+    return out;
+  }
   /// The place of a column.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
     const auto found = std::find(header_.begin(), header_.end(), name);
@@ -79,8 +89,8 @@ class CsvTable {
   [[nodiscard]] std::size_t required(std::string_view name, std::string_view all) const {
     const auto found = column(name);
     if (!found) {
-      Where{lines_.here().file, "line", 1}.fail(
-          fmt::format("expected a header with the columns {}; there is no {}", all, shown(name)));
+      Where{lines_.here().file, "line", 1}.fail("expected a header with the columns {}; there is no {}", all,
+                                                shown(name));
     }
     return *found;
   }
@@ -89,7 +99,7 @@ class CsvTable {
   bool next() {
     if (!read_fields(fields_)) return false;
     if (fields_.size() != header_.size()) {
-      here().fail(fmt::format("expected {} fields as in the header, found {}", header_.size(), fields_.size()));
+      here().fail("expected {} fields as in the header, found {}", header_.size(), fields_.size());
     }
     return true;
   }
@@ -102,7 +112,7 @@ class CsvTable {
   /// At most 2^32 - 1.
   [[nodiscard]] std::uint32_t natural(std::size_t column) const {
     const std::uint64_t value = number(column, &Row::natural);
-    if (value > std::numeric_limits<std::uint32_t>::max()) here().fail(fmt::format("{} is too large", value));
+    if (value > std::numeric_limits<std::uint32_t>::max()) here().fail("{} is too large", value);
     return static_cast<std::uint32_t>(value);
   }
 
@@ -143,22 +153,8 @@ constexpr const char* kNodeColumns =
 constexpr std::string_view kNodeParts[] = {"", "train", "validation", "test"};
 constexpr const char* kGraphColumns = "graph, label or target… (or both)";
 
-/// All columns but these, in order.
-std::vector<std::size_t> other_columns(const CsvTable& table, const std::vector<std::string_view>& known) {
-  std::vector<std::size_t> out;
-  for (std::size_t c = 0; c < table.header().size(); ++c) {
-    if (std::find(known.begin(), known.end(), table.header()[c]) == known.end()) out.push_back(c);
-  }
-  return out;
-}
-
 /// NAME_nodes.csv of NAME.csv.
-std::filesystem::path beside(const std::filesystem::path& edges, const char* end) {
-  std::filesystem::path out = edges;
-  out.replace_extension();
-  out += end;
-  return out;
-}
+std::filesystem::path beside(std::filesystem::path edges, const char* end) { return edges.replace_extension() += end; }
 
 class CsvReader {
  public:
@@ -174,15 +170,13 @@ class CsvReader {
     if (files_.nodes) read_nodes();
     read_edges();
     whole_.graphs = graphs_.size();
-    EdgeListing listing;
-    listing.place = [this](std::size_t entry) { return Where{edges_file_, "line", entry + 2}; };
-    listing.name = [this](Node v) { return shown(names_[v]); };
-    listing.conflict = [this](std::size_t first, std::size_t second, std::string_view differs) {
-      return EdgeListing::Conflict{
-          {edges_file_, "line", second + 2},
-          fmt::format("this edge has {} than on line {}, where it stands too", differs, first + 2)};
-    };
-    take_apart(whole_, listing, cleaning_, set_);
+    take_apart(whole_,
+               {.place =
+                    [this](std::size_t entry) {
+                      return Where{edges_file_, "line", entry + 2};
+                    },
+                .name = [this](Node v) { return shown(names_[v]); }},
+               cleaning_, set_);
     return std::move(set_);
   }
 
@@ -191,24 +185,18 @@ class CsvReader {
     CsvTable table(*files_.graphs, graphs_file_);
     const std::size_t graph = table.required("graph", kGraphColumns);
     const auto label = table.column("label");
-    const std::vector<std::size_t> targets = other_columns(table, {"graph", "label"});
+    const std::vector<std::size_t> targets =
+        table.columns([](std::string_view name) { return name != "graph" && name != "label"; });
     for (const std::size_t c : targets) {
-      if (table.header()[c].starts_with("target")) continue;
-      table.here().fail(
-          fmt::format("expected a header with the columns {}; found {}", kGraphColumns, shown(table.header()[c])));
+      if (table.name(c).starts_with("target")) continue;
+      table.here().fail("expected a header with the columns {}; found {}", kGraphColumns, shown(table.name(c)));
     }
     set_.target_dim = targets.size();
     while (table.next()) {
       const std::string name(table.field(graph));
-      if (!graphs_.emplace(name, graphs_.size()).second) {
-        table.here().fail(fmt::format("graph {} stands twice", shown(name)));
-      }
-      if (label) {
-        set_.labels.push_back(small(table, *label));
-      }
-      for (const std::size_t c : targets) {
-        set_.targets.push_back(real_or_missing(table, c));
-      }
+      if (!graphs_.emplace(name, graphs_.size()).second) table.here().fail("graph {} stands twice", shown(name));
+      if (label) set_.labels.push_back(small(table, *label));
+      for (const std::size_t c : targets) set_.targets.push_back(real_or_missing(table, c));
     }
     if (set_.targets.empty()) set_.target_dim = 0;
   }
@@ -218,16 +206,15 @@ class CsvReader {
     const std::size_t node = table.required("node", kNodeColumns);
     const auto graph = table.column("graph"), type = table.column("type"), label = table.column("node_label"),
                part = table.column("part");
-    const std::vector<std::size_t> targets = columns_called(table, "node_target");
-    const std::vector<std::size_t> attributes =
-        without(other_columns(table, {"graph", "node", "type", "node_label", "part"}), targets);
+    const auto [targets, attributes] =
+        numbers_of(table, "node_target", {"graph", "node", "type", "node_label", "part"});
     while (table.next()) {
       const std::size_t g = graph_of(table, graph);
       const std::size_t before = names_.size();
       (void)node_of(g, table.field(node), table.here());
       if (names_.size() == before) {
-        table.here().fail(fmt::format("node {}{} stands twice", shown(table.field(node)),
-                                      graph ? fmt::format(" of graph {}", shown(table.field(*graph))) : ""));
+        table.here().fail("node {}{} stands twice", shown(table.field(node)),
+                          graph ? fmt::format(" of graph {}", shown(table.field(*graph))) : "");
       }
       if (label) whole_.node_labels.push_back(table.field(*label).empty() ? kNoLabel : small(table, *label));
       if (part) whole_.parts.push_back(part_of(table, *part));
@@ -247,9 +234,8 @@ class CsvReader {
     const std::size_t source = table.required("source", kEdgeColumns), target = table.required("target", kEdgeColumns);
     const auto graph = table.column("graph"), label = table.column("label");
     const auto weight = label ? std::nullopt : table.column("weight");  // beside labels it is an attribute
-    const std::vector<std::size_t> targets = columns_called(table, "edge_target");
-    const std::vector<std::size_t> attributes =
-        without(other_columns(table, {"graph", "source", "target", "label", weight ? "weight" : "label"}), targets);
+    const auto [targets, attributes] =
+        numbers_of(table, "edge_target", {"graph", "source", "target", "label", weight ? "weight" : "label"});
     whole_.edges.weighted = weight.has_value();
     while (table.next()) {
       const std::size_t g = graph_of(table, graph);
@@ -266,21 +252,18 @@ class CsvReader {
     whole_.edges.targets.columns = targets.size();
   }
 
-  static std::vector<std::size_t> columns_called(const CsvTable& table, std::string_view begin) {
-    std::vector<std::size_t> out;
-    for (std::size_t c = 0; c < table.header().size(); ++c) {
-      if (table.header()[c].starts_with(begin)) out.push_back(c);
-    }
-    return out;
-  }
-  static std::vector<std::size_t> without(std::vector<std::size_t> columns, const std::vector<std::size_t>& less) {
-    std::erase_if(columns, [&](std::size_t c) { return std::find(less.begin(), less.end(), c) != less.end(); });
-    return columns;
+  /// The columns of targets, whose names begin so, and of attributes: all others but the known ones.
+  static std::array<std::vector<std::size_t>, 2> numbers_of(const CsvTable& table, std::string_view target,
+                                                            const std::vector<std::string_view>& known) {
+    return {table.columns([&](std::string_view name) { return name.starts_with(target); }),
+            table.columns([&](std::string_view name) {
+              return !name.starts_with(target) && std::ranges::find(known, name) == known.end();
+            })};
   }
   static int small(const CsvTable& table, std::size_t column) {
     const std::int64_t value = table.integer(column);
     if (value != static_cast<int>(value) || value == kNoLabel) {
-      table.here().fail(fmt::format("label {} does not fit in 32 bits", value));
+      table.here().fail("label {} does not fit in 32 bits", value);
     }
     return static_cast<int>(value);
   }
@@ -290,25 +273,20 @@ class CsvReader {
   static NodePart part_of(const CsvTable& table, std::size_t column) {
     const auto found = std::find(std::begin(kNodeParts), std::end(kNodeParts), table.field(column));
     if (found == std::end(kNodeParts)) {
-      table.here().fail(fmt::format("expected train, validation, test or nothing under 'part', found {}",
-                                    shown(table.field(column))));
+      table.here().fail("expected train, validation, test or nothing under 'part', found {}",
+                        shown(table.field(column)));
     }
     return static_cast<NodePart>(found - std::begin(kNodeParts));
   }
 
   /// Of a table without a column of graphs: the one graph there is.
   std::size_t graph_of(const CsvTable& table, const std::optional<std::size_t>& column) {
-    return graph_of(column ? table.field(*column) : std::string_view("0"), table.here());
-  }
-
-  std::size_t graph_of(std::string_view name, const Where& where) {
-    if (name.empty()) where.fail("expected the name of a graph, found an empty field");
-    const auto found = graphs_.find(std::string(name));
+    const std::string name(column ? table.field(*column) : "0");
+    if (name.empty()) table.here().fail("expected the name of a graph, found an empty field");
+    const auto found = graphs_.find(name);
     if (found != graphs_.end()) return found->second;
-    if (files_.graphs) where.fail(fmt::format("graph {} is not among those of {}", shown(name), graphs_file_));
-    const std::size_t fresh = graphs_.size();
-    graphs_.emplace(name, fresh);
-    return fresh;
+    if (files_.graphs) table.here().fail("graph {} is not among those of {}", shown(name), graphs_file_);
+    return graphs_.emplace(name, graphs_.size()).first->second;
   }
 
   Node node_of(std::size_t graph, std::string_view name, const Where& where) {
@@ -316,7 +294,7 @@ class CsvReader {
     const std::string key = fmt::format("{}/{}", graph, name);
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;
-    if (all_nodes_known_) where.fail(fmt::format("node {} is not among those of {}", shown(name), nodes_file_));
+    if (all_nodes_known_) where.fail("node {} is not among those of {}", shown(name), nodes_file_);
     if (names_.size() >= std::numeric_limits<Node>::max() - 1) where.fail("more than 2^32 - 2 nodes");
     const auto fresh = static_cast<Node>(names_.size());
     nodes_.emplace(key, fresh);

@@ -22,7 +22,10 @@ namespace {
 
 using Points = std::vector<Point>;
 
+Point operator+(Point a, Point b) { return {a.x + b.x, a.y + b.y}; }
 Point operator-(Point a, Point b) { return {a.x - b.x, a.y - b.y}; }
+Point operator*(Point a, double factor) { return {a.x * factor, a.y * factor}; }
+double dot(Point a, Point b) { return a.x * b.x + a.y * b.y; }
 double cross(Point a, Point b) { return a.x * b.y - a.y * b.x; }
 double norm(Point a) { return std::hypot(a.x, a.y); }
 
@@ -85,7 +88,7 @@ std::optional<Points> grid_drawing(const Graph& graph) {
   const std::vector<Edge> list = graph.edges();
   for (const auto& [u, v] : list) length += norm(points[u] - points[v]);
   const double scale = static_cast<double>(list.size()) / length;
-  for (Point& p : points) p = {p.x * scale, p.y * scale};
+  for (Point& p : points) p = p * scale;
   return points;
 }
 
@@ -111,30 +114,22 @@ class Springs {
       if (u == v) continue;
       const Point d = points_[v] - points_[u];
       const double distance = std::max(norm(d), 1e-3);
-      const double push = 0.9 / (distance * distance * distance);
-      f.x += d.x * push;
-      f.y += d.y * push;
+      f = f + d * (0.9 / (distance * distance * distance));
     }
     for (const Node u : graph_.neighbours(v)) {
       const Point d = points_[u] - points_[v];
-      f.x += d.x * norm(d);
-      f.y += d.y * norm(d);
+      f = f + d * norm(d);
     }
     if (keep_planar_) {
       // Edges push nodes away, or a node would sit on one that is not its own.
       for (const auto& [a, b] : edges_) {
         if (a == v || b == v) continue;
         const Point along = points_[b] - points_[a];
-        const double t =
-            std::clamp(((points_[v].x - points_[a].x) * along.x + (points_[v].y - points_[a].y) * along.y) /
-                           std::max(1e-9, along.x * along.x + along.y * along.y),
-                       0.0, 1.0);
-        const Point d = points_[v] - Point{points_[a].x + t * along.x, points_[a].y + t * along.y};
+        const double t = std::clamp(dot(points_[v] - points_[a], along) / std::max(1e-9, dot(along, along)), 0.0, 1.0);
+        const Point d = points_[v] - (points_[a] + along * t);
         const double distance = std::max(norm(d), 1e-3);
         if (distance > 1.2) continue;
-        const double push = 0.25 / (distance * distance * distance);
-        f.x += d.x * push;
-        f.y += d.y * push;
+        f = f + d * (0.25 / (distance * distance * distance));
       }
     }
     return f;
@@ -147,7 +142,7 @@ class Springs {
     double step = std::min(most, 0.1 * size) / size;
     const Point from = points_[v];
     for (int attempt = 0; attempt < 4; ++attempt, step /= 2) {
-      points_[v] = {from.x + f.x * step, from.y + f.y * step};
+      points_[v] = from + f * step;
       if (!keep_planar_ || fits(v)) return;
     }
     points_[v] = from;
@@ -164,7 +159,7 @@ class Springs {
           const Node mine = common == v ? u : v;
           const Node other = a == common ? b : a;
           const Point p = points_[mine] - points_[common], q = points_[other] - points_[common];
-          if (side(points_[common], points_[mine], points_[other]) == 0 && p.x * q.x + p.y * q.y > 0) return false;
+          if (side(points_[common], points_[mine], points_[other]) == 0 && dot(p, q) > 0) return false;
         } else if (segments_meet(points_[v], points_[u], points_[a], points_[b])) {
           return false;
         }
@@ -192,7 +187,7 @@ Points circle(Node nodes) {
 /// Turned so that its longest extent lies across, with the corner at the origin.
 void upright(Points& points) {
   Point mean;
-  for (const Point& p : points) mean = {mean.x + p.x, mean.y + p.y};
+  for (const Point& p : points) mean = mean + p;
   const auto count = static_cast<double>(points.size());
   mean = {mean.x / count, mean.y / count};
   double xx = 0, xy = 0, yy = 0;

@@ -1,8 +1,6 @@
 #pragma once
 /// Enc: formulas as graphs (the paper's encoding). Two literal nodes per variable, joined by an edge; a node per
 /// disjunction, joined to the literals it contains.
-#include <optional>
-#include <string>
 
 #include "graph/graph.hpp"
 #include "logic/cnf.hpp"

@@ -16,10 +16,10 @@
 #include <string>
 #include <string_view>
 
+#include "graph/assembly.hpp"
 #include "graph/graph.hpp"
 #include "graph/io.hpp"
 #include "graph/lines.hpp"
-#include "graph/rows.hpp"
 
 namespace tyche {
 

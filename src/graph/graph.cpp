@@ -1,7 +1,5 @@
 #include "graph/graph.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -30,22 +28,20 @@ Graph::Graph(const Rows& rows)
 Graph Graph::from_edges(Node nodes, std::span<const Edge> edges, const std::vector<NodeType>& types,
                         std::span<const EdgeLabel> labels) {
   if (nodes == std::numeric_limits<Node>::max()) {
-    throw InputError(fmt::format("a graph of {} nodes is too large: at most {}", nodes, nodes - 1));
+    throw InputError("a graph of {} nodes is too large: at most {}", nodes, nodes - 1);
   }
   if (!types.empty() && types.size() != nodes) {
-    throw InputError(fmt::format("{} node types were given for {} nodes", types.size(), nodes));
+    throw InputError("{} node types were given for {} nodes", types.size(), nodes);
   }
   if (!labels.empty() && labels.size() != edges.size()) {
-    throw InputError(fmt::format("{} edge labels were given for {} edges", labels.size(), edges.size()));
+    throw InputError("{} edge labels were given for {} edges", labels.size(), edges.size());
   }
   const bool labelled = std::any_of(labels.begin(), labels.end(), [](EdgeLabel label) { return label != 0; });
   const Rows rows(nodes, edges.size() * 2, labelled);
   std::fill_n(rows.offsets, std::size_t{nodes} + 1, 0);
   for (const auto& [u, v] : edges) {
-    if (u >= nodes || v >= nodes) {
-      throw InputError(fmt::format("edge ({}, {}) leaves the graph: it has {} nodes", u, v, nodes));
-    }
-    if (u == v) throw InputError(fmt::format("edge ({}, {}) is a loop; graphs here are simple", u, v));
+    if (u >= nodes || v >= nodes) throw InputError("edge ({}, {}) leaves the graph: it has {} nodes", u, v, nodes);
+    if (u == v) throw InputError("edge ({}, {}) is a loop; graphs here are simple", u, v);
     ++rows.offsets[u + 1];
     ++rows.offsets[v + 1];
   }
@@ -61,7 +57,7 @@ Graph Graph::from_edges(Node nodes, std::span<const Edge> edges, const std::vect
     Node *const begin = rows.adjacency + rows.offsets[v], *const end = rows.adjacency + rows.offsets[v + 1];
     std::sort(begin, end);
     Node* const twin = std::adjacent_find(begin, end);
-    if (twin != end) throw InputError(fmt::format("edge ({}, {}) is given twice; graphs here are simple", v, *twin));
+    if (twin != end) throw InputError("edge ({}, {}) is given twice; graphs here are simple", v, *twin);
   }
   if (types.empty()) {
     std::fill_n(rows.types, nodes, NodeType{0});

@@ -1,11 +1,9 @@
-#include "graph/graph6.hpp"
-
-#include <fmt/format.h>
 
 #include <bit>
 #include <limits>
 
-#include "graph/listed_edges.hpp"
+#include "graph/assembly.hpp"
+#include "graph/formats.hpp"
 #include "support/error.hpp"
 
 namespace tyche {
@@ -55,8 +53,7 @@ Graph parse_dense(std::uint64_t nodes, std::string_view body, const Where& where
   const std::uint64_t pairs = nodes < 2 ? 0 : nodes * (nodes - 1) / 2;
   const std::uint64_t wanted = (pairs + 5) / 6;
   if (body.size() != wanted) {
-    where.fail(
-        fmt::format("a graph6 graph of {} nodes takes {} bytes after its size, found {}", nodes, wanted, body.size()));
+    where.fail("a graph6 graph of {} nodes takes {} bytes after its size, found {}", nodes, wanted, body.size());
   }
   std::size_t set_bits = 0;
   for (const char c : body) set_bits += static_cast<std::size_t>(std::popcount(bits_of(c)));
@@ -82,22 +79,6 @@ Graph parse_dense(std::uint64_t nodes, std::string_view body, const Where& where
   return Graph::from_edges(static_cast<Node>(nodes), edges);
 }
 
-/// Bits, most significant first, six per byte.
-class BitReader {
- public:
-  explicit BitReader(std::string_view body) : body_(body) {}
-  [[nodiscard]] std::uint64_t left() const { return 6 * std::uint64_t{body_.size()} - at_; }
-  std::uint64_t take(unsigned count) {
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < count; ++i, ++at_) value = value << 1 | (bits_of(body_[at_ / 6]) >> (5 - at_ % 6) & 1);
-    return value;
-  }
-
- private:
-  std::string_view body_;
-  std::uint64_t at_ = 0;
-};
-
 unsigned node_bits(std::uint64_t nodes) { return nodes < 2 ? 0 : static_cast<unsigned>(std::bit_width(nodes - 1)); }
 
 /// A current node v and pairs (b, x): b = 1 moves v one on; then x > v makes x the current node, any other x is the
@@ -105,15 +86,19 @@ unsigned node_bits(std::uint64_t nodes) { return nodes < 2 ? 0 : static_cast<uns
 Graph parse_sparse(std::uint64_t nodes, std::string_view body, const Where& where, Cleaning* cleaning) {
   const unsigned width = node_bits(nodes);
   std::vector<Edge> edges;
-  BitReader bits(body);
-  std::uint64_t v = 0;
-  while (bits.left() >= 1 + width) {
-    const bool may_be_padding = bits.left() < 6;
-    v += bits.take(1);
-    const std::uint64_t x = bits.take(width);
+  std::uint64_t at = 0, v = 0;
+  const auto take = [&](unsigned count) {  // bits, most significant first, six per byte
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < count; ++i, ++at) value = value << 1 | (bits_of(body[at / 6]) >> (5 - at % 6) & 1);
+    return value;
+  };
+  for (std::uint64_t left = 6 * body.size(); left >= 1 + width; left -= 1 + width) {
+    const bool may_be_padding = left < 6;
+    v += take(1);
+    const std::uint64_t x = take(width);
     if (v >= nodes || x >= nodes) {
       if (may_be_padding) break;
-      where.fail(fmt::format("a sparse6 edge names node {}, but the graph has {} nodes", std::max(v, x), nodes));
+      where.fail("a sparse6 edge names node {}, but the graph has {} nodes", std::max(v, x), nodes);
     }
     if (x > v) {
       v = x;
@@ -140,13 +125,12 @@ Graph parse_graph6_line(std::string_view line, const Where& where, NodeBudget& b
   std::string_view rest = line.substr(sparse ? 1 : 0);
   for (std::size_t i = 0; i < rest.size(); ++i) {
     if (rest[i] < kLowest || rest[i] > kHighest) {
-      where.fail(fmt::format("{} at character {} does not belong in {} (characters '?' to '~')",
-                             shown(rest.substr(i, 1)), i + (sparse ? 2 : 1), sparse ? "sparse6" : "graph6"));
+      where.fail("{} at character {} does not belong in {} (characters '?' to '~')", shown(rest.substr(i, 1)),
+                 i + (sparse ? 2 : 1), sparse ? "sparse6" : "graph6");
     }
   }
   const std::uint64_t nodes = take_size(rest, where);
-  if (nodes >= std::numeric_limits<Node>::max())
-    where.fail(fmt::format("{} nodes are too many: at most 2^32 - 2", nodes));
+  if (nodes >= std::numeric_limits<Node>::max()) where.fail("{} nodes are too many: at most 2^32 - 2", nodes);
   if (sparse) {
     budget.spend(nodes, where);
     return parse_sparse(nodes, rest, where, cleaning);
@@ -179,8 +163,8 @@ std::string to_graph6(const Graph& graph) {
   const std::uint64_t nodes = graph.num_nodes();
   constexpr std::uint64_t kTooMany = 100'000;  // 833 MB
   if (nodes >= kTooMany) {
-    throw InputError(fmt::format("graph6 of a graph of {} nodes would take {} bytes; write sparse6", nodes,
-                                 nodes * (nodes - 1) / 12));
+    throw InputError("graph6 of a graph of {} nodes would take {} bytes; write sparse6", nodes,
+                     nodes * (nodes - 1) / 12);
   }
   std::string out;
   append_size(out, nodes);

@@ -3,10 +3,75 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
+
+#include "support/error.hpp"
 
 namespace tyche {
+
+void Records::make_own() {
+  if (blocks_ && !source_ && blocks_.use_count() == 1) return;
+  auto own = std::make_shared<std::vector<Own>>();
+  for (std::size_t b = 0; b < blocks() && !sink_; ++b) {
+    const Block from = block(b);
+    own->push_back({{from.ends.begin(), from.ends.end()}, {from.words.begin(), from.words.end()}});
+  }
+  if (sink_ && blocks_) *own = *blocks_;
+  blocks_ = std::move(own);
+  source_.reset();
+}
+
+void Records::push_back(std::span<const Word> words) {
+  make_own();
+  if (blocks_->empty() || blocks_->back().ends.size() == kPerBlock) {
+    blocks_->emplace_back();
+    blocks_->back().ends.reserve(kPerBlock);
+  }
+  Own& last = blocks_->back();
+  if (words.size() > std::numeric_limits<Word>::max() - last.words.size()) {
+    throw InputError("1024 graphs in a row take more than 16 GB");
+  }
+  last.words.insert(last.words.end(), words.begin(), words.end());
+  last.ends.push_back(static_cast<Word>(last.words.size()));
+  ++size_;
+  if (last.ends.size() < kPerBlock) return;
+  last.words.shrink_to_fit();
+  if (sink_) finish();
+}
+
+void Records::finish() {
+  if (!blocks_ || blocks_->empty()) return;
+  sink_(blocks_->back().view());
+  blocks_->clear();
+}
+
+Held::Held(std::vector<std::uint32_t> records, std::size_t size) : numbers(std::move(records)) {
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  for (std::size_t b = 0, k = 0; b * Records::kPerBlock < size + Records::kPerBlock; ++b) {
+    while (k < numbers.size() && numbers[k] < b * Records::kPerBlock) ++k;
+    begins.push_back(static_cast<std::uint32_t>(k));
+  }
+}
+
+bool Held::find(const Records::Source* source, std::size_t i, std::span<const Word>& out) const {
+  const auto part = std::ranges::find(parts, source, &Part::source);
+  if (part == parts.end()) return false;
+  thread_local std::size_t k = 0;  // a graph is asked for several times in a row
+  if (k >= numbers.size() || numbers[k] != i) {
+    const std::size_t b = i / Records::kPerBlock;
+    const auto own = std::span(numbers).subspan(begins[b], begins[b + 1] - begins[b]);
+    const auto at = std::ranges::lower_bound(own, i);
+    if (at == own.end() || *at != i) return false;
+    k = begins[b] + static_cast<std::size_t>(at - own.begin());
+  }
+  const Word begin = k == 0 ? 0 : part->ends[k - 1];
+  out = std::span(part->words).subspan(begin, part->ends[k] - begin);
+  return true;
+}
 
 namespace {
 
@@ -134,20 +199,16 @@ void GraphsSummary::add(const Graph& graph, bool first) {
   least = first ? graph.num_nodes() : std::min(least, graph.num_nodes());
   most = std::max(most, graph.num_nodes());
   labelled = labelled || graph.has_edge_labels();
-  const auto note = [](auto& values, std::uint32_t value) {
-    if (values.size() < kMostValues) values.insert(value);
+  const auto note = [](std::set<std::uint32_t>& values, std::span<const std::uint32_t> own) {
+    std::optional<std::uint32_t> before;  // most stand beside their like
+    for (const std::uint32_t value : own) {
+      if (value != before && values.size() < kMostValues) values.insert(value);
+      before = value;
+    }
   };
-  std::uint32_t before = std::numeric_limits<std::uint32_t>::max();  // most stand beside their like
-  for (const NodeType type : graph.types()) {
-    if (type != before || type == std::numeric_limits<std::uint32_t>::max()) note(types, type);
-    before = type;
-  }
-  if (!graph.has_edge_labels() && graph.num_edges() > 0) note(labels, 0);
-  before = std::numeric_limits<std::uint32_t>::max();
-  for (const EdgeLabel label : graph.edge_labels()) {
-    if (label != before || label == std::numeric_limits<std::uint32_t>::max()) note(labels, label);
-    before = label;
-  }
+  note(types, graph.types());
+  note(labels, graph.edge_labels());
+  if (!graph.has_edge_labels() && graph.num_edges() > 0) note(labels, std::array{0u});
 }
 
 std::vector<Word> Graphs::encode(const Graph& graph) {
@@ -189,15 +250,15 @@ std::string Graphs::fault(std::span<const Word> words, const GraphsSummary& summ
   const Graph graph = decode(words, false);
   if (std::string why = fault_of(graph); !why.empty()) return why;
   if (graph.has_edge_labels() && !summary.labelled) return "has labels of edges, and none were said to be there";
-  for (const NodeType type : graph.types()) {
-    if (!summary.types.contains(type) && summary.types.size() < GraphsSummary::kMostValues) {
-      return fmt::format("has a node of type {}, which was not said to be there", type);
-    }
+  const auto unsaid = [](std::span<const std::uint32_t> own, const std::set<std::uint32_t>& said) {
+    const bool all = said.size() >= GraphsSummary::kMostValues;
+    return all ? own.end() : std::ranges::find_if(own, [&](std::uint32_t value) { return !said.contains(value); });
+  };
+  if (const auto type = unsaid(graph.types(), summary.types); type != graph.types().end()) {
+    return fmt::format("has a node of type {}, which was not said to be there", *type);
   }
-  for (const EdgeLabel label : graph.edge_labels()) {
-    if (!summary.labels.contains(label) && summary.labels.size() < GraphsSummary::kMostValues) {
-      return fmt::format("has an edge of label {}, which was not said to be there", label);
-    }
+  if (const auto label = unsaid(graph.edge_labels(), summary.labels); label != graph.edge_labels().end()) {
+    return fmt::format("has an edge of label {}, which was not said to be there", *label);
   }
   return "";
 }
@@ -337,11 +398,7 @@ GraphsSummary Graphs::summary() const {
 }
 
 bool operator==(const Graphs& a, const Graphs& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t g = 0; g < a.size(); ++g) {
-    if (a[g] != b[g]) return false;
-  }
-  return true;
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 
 }  // namespace tyche

@@ -1,19 +1,14 @@
 #include "graph/io.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 
 #include "graph/formats.hpp"
 #include "graph/gin.hpp"
-#include "graph/graph6.hpp"
 #include "graph/jsonl.hpp"
 #include "graph/lines.hpp"
 #include "graph/packed.hpp"
-#include "graph/tu.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/remedy.hpp"
@@ -22,22 +17,53 @@ namespace tyche {
 
 namespace {
 
-constexpr std::array<std::pair<Format, std::string_view>, 12> kFormats = {{{Format::gin, "gin"},
-                                                                           {Format::graph6, "graph6"},
-                                                                           {Format::sparse6, "sparse6"},
-                                                                           {Format::tu, "tu"},
-                                                                           {Format::dimacs, "dimacs"},
-                                                                           {Format::planar_code, "planar_code"},
-                                                                           {Format::npy, "npy"},
-                                                                           {Format::npz, "npz"},
-                                                                           {Format::jsonl, "jsonl"},
-                                                                           {Format::graphml, "graphml"},
-                                                                           {Format::csv, "csv"},
-                                                                           {Format::packed, "packed"}}};
+GraphSet parse_dimacs_file(std::string_view bytes, std::string_view name, Cleaning*) {
+  GraphSet set;
+  set.graphs.push_back(parse_dimacs_graph(bytes, name));
+  return set;
+}
+
+struct Known {
+  Format format;
+  std::string_view name;
+  bool written;
+  GraphSet (*parse)(std::string_view bytes, std::string_view name, Cleaning* cleaning);
+  std::array<std::string_view, 2> extensions{};
+  std::string_view magic{};  ///< with which all of its files begin
+};
+
+/// In the order of Format. No extension for GIN text: .txt says nothing, graph6 lines go by it too.
+constexpr Known kFormats[] = {
+    {Format::gin, "gin", true, parse_gin},
+    {Format::graph6, "graph6", true, parse_graph6, {".g6"}, ">>graph6<<"},
+    {Format::sparse6, "sparse6", true, parse_graph6, {".s6"}, ">>sparse6<<"},
+    {Format::tu, "tu", true, nullptr},
+    {Format::dimacs, "dimacs", true, parse_dimacs_file, {".cnf", ".dimacs"}},
+    {Format::planar_code, "planar_code", false, parse_planar_code, {".pc", ".plc"}, ">>planar_code"},
+    {Format::npy, "npy", false, parse_npy, {".npy"}, "\x93NUMPY"},
+    {Format::npz, "npz", false, parse_npz, {".npz"}},
+    {Format::jsonl, "jsonl", true, parse_jsonl, {".jsonl", ".ndjson"}},
+    {Format::graphml, "graphml", false, parse_graphml, {".graphml"}},
+    {Format::csv,
+     "csv",
+     false,
+     [](std::string_view bytes, std::string_view name, Cleaning* cleaning) {
+       return parse_csv({.edges = std::string(bytes)}, name, cleaning);
+     },
+     {".csv"}},
+    {Format::packed,
+     "packed",
+     true,
+     [](std::string_view bytes, std::string_view name, Cleaning*) { return parse_packed(bytes, name); },
+     {".tyche"},
+     kPackedMagic},
+};
+
+const Known& known(Format format) { return kFormats[static_cast<std::size_t>(format)]; }
 
 std::string format_names() {
   std::string out;
-  for (const auto& [format, name] : kFormats) out += (out.empty() ? "" : ", ") + std::string(name);
+  for (const Known& own : kFormats) out += (out.empty() ? "" : ", ") + std::string(own.name);
   return out;
 }
 
@@ -57,24 +83,8 @@ void refuse_empty_and_compressed(std::string_view bytes, std::string_view name) 
                                            {"\x28\xb5\x2f\xfd", "zstd", "unzstd"}};
   for (const auto& [magic, what, tool] : kCompressions) {
     if (!bytes.starts_with(magic) || (tool == std::string_view("unzip") && is_npz(bytes))) continue;
-    throw InputError::at(name, "byte 0",
-                         fmt::format("the file is compressed ({}); unpack it with {} first", what, tool));
+    throw InputError::at(name, "byte 0", "the file is compressed ({}); unpack it with {} first", what, tool);
   }
-}
-
-std::optional<Format> format_of_extension(const std::filesystem::path& file) {
-  const std::filesystem::path extension = file.extension();
-  if (extension == ".g6") return Format::graph6;
-  if (extension == ".s6") return Format::sparse6;
-  if (extension == ".pc" || extension == ".plc") return Format::planar_code;
-  if (extension == ".npy") return Format::npy;
-  if (extension == ".npz") return Format::npz;
-  if (extension == ".jsonl" || extension == ".ndjson") return Format::jsonl;
-  if (extension == ".csv") return Format::csv;
-  if (extension == ".tyche") return Format::packed;
-  if (has_graphml_extension(file)) return Format::graphml;
-  if (has_dimacs_extension(file)) return Format::dimacs;
-  return std::nullopt;  // .txt says nothing: GIN text and graph6 lines both go by it
 }
 
 /// The folder's own name, also where the path ends in a slash or is ".".
@@ -90,48 +100,17 @@ GraphSource locate_in_folder(const std::filesystem::path& folder, std::optional<
   if (format) return {*format == Format::gin ? gin : folder, *format};
   const std::vector<std::string> names = list_folder(folder);
   const auto any = [&names](auto fits) { return std::any_of(names.begin(), names.end(), fits); };
-  if (any([](const std::string& name) { return name == "graphs.txt"; })) return {gin, Format::gin};
-  if (any([](const std::string& name) { return name == "graphs.jsonl"; }))
-    return {folder / "graphs.jsonl", Format::jsonl};
+  for (const GraphSource& one : {GraphSource{gin, Format::gin}, GraphSource{folder / "graphs.jsonl", Format::jsonl}}) {
+    if (any([&](const std::string& name) { return name == one.path.filename(); })) return one;
+  }
   if (any([](const std::string& name) { return name.ends_with("_A.txt"); })) return {folder, Format::tu};
-  if (any([](const std::string& name) { return has_dimacs_extension(name); })) return {folder, Format::dimacs};
-  if (any([](const std::string& name) { return has_graphml_extension(name); })) return {folder, Format::graphml};
+  for (const Format one : {Format::dimacs, Format::graphml}) {
+    if (any([&](const std::string& name) { return format_of_extension(name) == one; })) return {folder, one};
+  }
   throw InputError::at(
       folder.string(), "",
       "a folder of graphs holds graphs.txt or graphs.jsonl, a TUDataset (DS_A.txt and its like), .cnf or .graphml "
       "files; this one holds none of them");
-}
-
-GraphSet parse_as(Format format, std::string_view bytes, std::string_view name, Cleaning* cleaning) {
-  switch (format) {
-    case Format::gin:
-      return parse_gin(bytes, name, cleaning);
-    case Format::graph6:
-    case Format::sparse6:
-      return parse_graph6(bytes, name, cleaning);
-    case Format::dimacs: {
-      GraphSet set;
-      set.graphs.push_back(parse_dimacs_graph(bytes, name));
-      return set;
-    }
-    case Format::planar_code:
-      return parse_planar_code(bytes, name, cleaning);
-    case Format::npy:
-      return parse_npy(bytes, name, cleaning);
-    case Format::npz:
-      return parse_npz(bytes, name, cleaning);
-    case Format::jsonl:
-      return parse_jsonl(bytes, name, cleaning);
-    case Format::graphml:
-      return parse_graphml(bytes, name, cleaning);
-    case Format::csv:
-      return parse_csv({.edges = std::string(bytes)}, name, cleaning);
-    case Format::packed:
-      return parse_packed(bytes, name);
-    case Format::tu:
-      break;
-  }
-  throw InputError::at(name, "", "is a file; a TUDataset is a folder of files DS_A.txt, DS_graph_indicator.txt, …");
 }
 
 /// Requires what every writer relies on.
@@ -139,37 +118,38 @@ void check_set(const GraphSet& set) {
   const std::size_t graphs = set.graphs.size();
   if (graphs == 0) throw InputError("there are no graphs to write");
   if (!set.labels.empty() && set.labels.size() != graphs) {
-    throw InputError(fmt::format("the set has {} labels for {} graphs", set.labels.size(), graphs));
+    throw InputError("the set has {} labels for {} graphs", set.labels.size(), graphs);
   }
-  const auto check_blocks = [&](const Ragged<float>& blocks, std::size_t dim, const char* what, auto rows) {
+  const struct {
+    const char* what;
+    const Ragged<float>& blocks;
+    std::size_t dim;
+    bool nodes;
+  } numbers[] = {{"", set.attributes, set.attribute_dim, true},
+                 {"edge ", set.edge_attributes, set.edge_attribute_dim, false},
+                 {"node target ", set.node_targets, set.node_target_dim, true},
+                 {"edge target ", set.edge_targets, set.edge_target_dim, false}};
+  for (const auto& [what, blocks, dim, nodes] : numbers) {
     if ((dim == 0) != blocks.empty() || (!blocks.empty() && blocks.size() != graphs)) {
-      throw InputError(fmt::format("the set has {}attributes of dimension {} for {} of {} graphs", what, dim,
-                                   blocks.size(), graphs));
+      throw InputError("the set has {}attributes of dimension {} for {} of {} graphs", what, dim, blocks.size(),
+                       graphs);
     }
     for (std::size_t g = 0; g < blocks.size(); ++g) {
-      const std::uint64_t wanted = rows(set.graphs[g]) * dim;
-      if (blocks[g].size() != wanted) {
-        throw InputError(
-            fmt::format("graph {} has {} {}attribute values; it needs {}", g, blocks[g].size(), what, wanted));
-      }
+      const std::uint64_t wanted = (nodes ? set.graphs.num_nodes(g) : set.graphs.num_edges(g)) * dim;
+      if (blocks[g].size() == wanted) continue;
+      throw InputError("graph {} has {} {}attribute values; it needs {}", g, blocks[g].size(), what, wanted);
     }
-  };
-  check_blocks(set.attributes, set.attribute_dim, "", [](const Graph& g) { return std::uint64_t{g.num_nodes()}; });
-  check_blocks(set.edge_attributes, set.edge_attribute_dim, "edge ", [](const Graph& g) { return g.num_edges(); });
+  }
   if (set.categories > set.attribute_dim || set.edge_categories > set.edge_attribute_dim) {
     throw InputError("the set has more columns of categories than of attributes");
   }
-  check_blocks(set.node_targets, set.node_target_dim, "node target ",
-               [](const Graph& g) { return std::uint64_t{g.num_nodes()}; });
-  check_blocks(set.edge_targets, set.edge_target_dim, "edge target ", [](const Graph& g) { return g.num_edges(); });
   for (std::size_t g = 0; g < set.node_labels.size(); ++g) {
     if (set.node_labels.size() == graphs && set.node_labels[g].size() == set.graphs.num_nodes(g)) continue;
-    throw InputError(fmt::format("graph {} has {} node labels for {} nodes", g, set.node_labels[g].size(),
-                                 g < graphs ? set.graphs.num_nodes(g) : 0));
+    throw InputError("graph {} has {} node labels for {} nodes", g, set.node_labels[g].size(),
+                     g < graphs ? set.graphs.num_nodes(g) : 0);
   }
   if ((set.target_dim == 0) != set.targets.empty() || set.targets.size() != graphs * set.target_dim) {
-    throw InputError(
-        fmt::format("the set has {} targets for {} graphs with {} each", set.targets.size(), graphs, set.target_dim));
+    throw InputError("the set has {} targets for {} graphs with {} each", set.targets.size(), graphs, set.target_dim);
   }
 }
 
@@ -189,27 +169,26 @@ std::vector<float> side_by_side(std::vector<float> left, std::size_t a, const st
 }
 
 Format parse_format(std::string_view name) {
-  for (const auto& [format, known] : kFormats) {
-    if (known == name) return format;
-  }
-  throw InputError(fmt::format("unknown format {}; known are {}", shown(name), format_names()));
+  const auto found = std::ranges::find(kFormats, name, &Known::name);
+  if (found != std::end(kFormats)) return found->format;
+  throw InputError("unknown format {}; known are {}", shown(name), format_names());
 }
 
-std::string_view format_name(Format format) {
-  return std::find_if(kFormats.begin(), kFormats.end(), [format](const auto& known) { return known.first == format; })
-      ->second;
+std::string_view format_name(Format format) { return known(format).name; }
+
+std::optional<Format> format_of_extension(const std::filesystem::path& file) {
+  const std::string extension = file.extension();
+  for (const Known& own : kFormats) {
+    if (!extension.empty() && std::ranges::find(own.extensions, extension) != own.extensions.end()) return own.format;
+  }
+  return std::nullopt;
 }
 
 Format detect_format(std::string_view head, std::string_view name) {
   refuse_empty_and_compressed(head, name);
   if (is_npz(head)) return Format::npz;
-  constexpr std::pair<std::string_view, Format> kMagic[] = {{"\x93NUMPY", Format::npy},
-                                                            {">>planar_code", Format::planar_code},
-                                                            {">>graph6<<", Format::graph6},
-                                                            {">>sparse6<<", Format::sparse6},
-                                                            {kPackedMagic, Format::packed}};
-  for (const auto& [magic, format] : kMagic) {
-    if (head.starts_with(magic)) return format;
+  for (const Known& own : kFormats) {
+    if (!own.magic.empty() && head.starts_with(own.magic)) return own.format;
   }
   if (const auto format = format_of_extension(std::filesystem::path(name))) return *format;
 
@@ -229,12 +208,9 @@ Format detect_format(std::string_view head, std::string_view name) {
   if (!line.empty() && std::all_of(line.begin(), line.end(), [](char c) { return c >= '?' && c <= '~'; })) {
     return Format::graph6;
   }
-  if (name.ends_with("_A.txt")) {
-    throw InputError::at(name, "", "is a member of a TUDataset; give its folder");
-  }
+  if (name.ends_with("_A.txt")) throw InputError::at(name, "", "is a member of a TUDataset; give its folder");
   throw Remedied(
-      InputError::at(name, "line 1",
-                     fmt::format("cannot tell the format from {}; known are {}", shown(line), format_names())),
+      InputError::at(name, "line 1", "cannot tell the format from {}; known are {}", shown(line), format_names()),
       Remedy::name_format);
 }
 
@@ -242,19 +218,20 @@ GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Forma
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return locate_in_folder(path, format);
   if (format) return {path, *format};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw IoError::from_errno(path.string(), "open for reading", errno);
+  const OpenFile file = open_file(path);
   std::string head(std::size_t{1} << 16, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (file.bad()) throw IoError::from_errno(path.string(), "read", errno);
-  head.resize(static_cast<std::size_t>(file.gcount()));
+  head.resize(std::fread(head.data(), 1, head.size(), file.get()));
+  if (std::ferror(file.get()) != 0) throw IoError::from_errno(path.string(), "read", errno);
   return {path, detect_format(head, path.string())};
 }
 
 GraphSet parse_graphs(std::string_view bytes, std::string_view name, std::optional<Format> format, Cleaning* cleaning) {
   refuse_empty_and_compressed(bytes, name);
   const Format found = format ? *format : detect_format(bytes.substr(0, std::size_t{1} << 16), name);
-  GraphSet set = parse_as(found, bytes, name, cleaning);
+  if (known(found).parse == nullptr) {
+    throw InputError::at(name, "", "is a file; a TUDataset is a folder of files DS_A.txt, DS_graph_indicator.txt, …");
+  }
+  GraphSet set = known(found).parse(bytes, name, cleaning);
   set.name = std::filesystem::path(name).stem().string();
   return set;
 }
@@ -291,28 +268,13 @@ void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format
   if (set.weighted && format == Format::tu) {
     throw InputError("a TUDataset has labels of edges and no weights; jsonl holds them");
   }
-  switch (format) {
-    case Format::tu:
-      return write_tu(path, set);
-    case Format::dimacs:
-      return write_dimacs(path, set);
-    case Format::packed:
-      return write_packed(path, set);
-    case Format::gin:
-    case Format::graph6:
-    case Format::sparse6:
-    case Format::jsonl:
-      break;
-    case Format::planar_code:
-    case Format::npy:
-    case Format::npz:
-    case Format::graphml:
-    case Format::csv:
-      throw InputError(
-          fmt::format("format {} is read only; gin, graph6, sparse6, tu, dimacs, jsonl and packed can be "
-                      "written",
-                      format_name(format)));
+  if (!known(format).written) {
+    throw InputError("format {} is read only; gin, graph6, sparse6, tu, dimacs, jsonl and packed can be written",
+                     format_name(format));
   }
+  if (format == Format::tu) return write_tu(path, set);
+  if (format == Format::dimacs) return write_dimacs(path, set);
+  if (format == Format::packed) return write_packed(path, set);
   AtomicFile file(path);
   if (format == Format::gin) file.write(gin_header(set.graphs.size()));
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/cleaning.hpp"
 #include "graph/graphs.hpp"
+#include "graph/lines.hpp"
 
 namespace tyche {
 
@@ -94,9 +94,9 @@ struct GraphSource {
 [[nodiscard]] GraphSet read_graphs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt,
                                    Cleaning* cleaning = nullptr);
 
-/// The same from bytes in memory (all formats but tu, which is a folder: graph/tu.hpp parses its members; of csv the
-/// edges alone; packed bytes are copied); `name` stands for the file in errors. Never crashes and never allocates more
-/// than a small multiple of the bytes' size (and a constant), whatever the bytes are.
+/// The same from bytes in memory (all formats but tu, which is a folder: graph/formats.hpp parses its members; of csv
+/// the edges alone; packed bytes are copied); `name` stands for the file in errors. Never crashes and never allocates
+/// more than a small multiple of the bytes' size (and a constant), whatever the bytes are.
 [[nodiscard]] GraphSet parse_graphs(std::string_view bytes, std::string_view name,
                                     std::optional<Format> format = std::nullopt, Cleaning* cleaning = nullptr);
 

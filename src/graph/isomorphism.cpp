@@ -89,26 +89,25 @@ std::optional<std::vector<Node>> isomorphism(const Graph& a, const Graph& b) {
 
 std::vector<Node> canonical_orbits(const Graph& graph) {
   if (graph.num_nodes() == 0) return {};
-  std::vector<Node> parent(graph.num_nodes());  // a forest of nodes known to be in one orbit
-  std::iota(parent.begin(), parent.end(), 0u);
-  const auto join = [](void* user, unsigned, const unsigned* map) {
-    auto& up = *static_cast<std::vector<Node>*>(user);
-    const auto root = [&](Node v) {
+  struct Forest {  // trees of nodes known to be in one orbit
+    std::vector<Node> up;
+    Node root(Node v) {
       while (up[v] != v) v = up[v] = up[up[v]];
       return v;
-    };
-    for (Node v = 0; v < up.size(); ++v) {
-      if (map[v] != v) up[root(v)] = root(map[v]);
     }
   };
-  const std::vector<Node> place = canonical_labelling(graph, join, &parent);
-  const auto root = [&](Node v) {
-    while (parent[v] != v) v = parent[v];
-    return v;
+  Forest forest{std::vector<Node>(graph.num_nodes())};
+  std::iota(forest.up.begin(), forest.up.end(), 0u);
+  const auto join = [](void* user, unsigned, const unsigned* map) {
+    auto& own = *static_cast<Forest*>(user);
+    for (Node v = 0; v < own.up.size(); ++v) {
+      if (map[v] != v) own.up[own.root(v)] = own.root(map[v]);
+    }
   };
+  const std::vector<Node> place = canonical_labelling(graph, join, &forest);
   std::vector<Node> first(graph.num_nodes(), graph.num_nodes()), out;
-  for (Node v = 0; v < graph.num_nodes(); ++v) first[root(v)] = std::min(first[root(v)], place[v]);
-  for (Node v = 0; v < graph.num_nodes(); ++v) out.push_back(first[root(v)]);
+  for (Node v = 0; v < graph.num_nodes(); ++v) first[forest.root(v)] = std::min(first[forest.root(v)], place[v]);
+  for (Node v = 0; v < graph.num_nodes(); ++v) out.push_back(first[forest.root(v)]);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "support/error.hpp"
+#include "support/remedy.hpp"
 
 namespace tyche {
 
@@ -21,13 +22,8 @@ void Where::fail(std::string_view message) const {
 
 Lines::Lines(std::string_view bytes, std::string_view name) : name_(name), window_(bytes), bytes_left_(bytes.size()) {}
 
-Lines::Lines(const std::filesystem::path& path) : name_(path.string()) {
+Lines::Lines(const std::filesystem::path& path) : name_(path.string()), file_(open_file(path)) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw InputError::at(name_, "", "is a folder; a file was expected");
-  }
-  file_.reset(std::fopen(path.c_str(), "rb"));
-  if (!file_) throw IoError::from_errno(name_, "open for reading", errno);
   bytes_left_ = std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error)
                                                               : std::numeric_limits<std::uint64_t>::max();
   if (error) bytes_left_ = std::numeric_limits<std::uint64_t>::max();
@@ -81,7 +77,7 @@ void Lines::expect_only_blank_lines(std::string_view after) {
   std::string_view line;
   while (next(line)) {
     if (line.find_first_not_of(" \t") != std::string_view::npos) {
-      here().fail(fmt::format("expected the end of the file after {}, found {}", after, shown(line)));
+      here().fail("expected the end of the file after {}, found {}", after, shown(line));
     }
   }
 }
@@ -97,13 +93,12 @@ std::string_view Row::token() const {
 }
 
 void Row::fail_number(const char* what, const char* kind) const {
-  if (rest_.empty()) where_.fail(fmt::format("expected {}, found the end of the line", what));
+  if (rest_.empty()) where_.fail("expected {}, found the end of the line", what);
   const std::string_view came = token();
   if (*kind == '\0' && std::all_of(came.begin(), came.end(), is_digit)) {
-    where_.fail(fmt::format("{} is too large for {}", shown(came), what));
+    where_.fail("{} is too large for {}", shown(came), what);
   }
-  where_.fail(
-      fmt::format("expected {} ({}), found {}", what, *kind == '\0' ? "a whole number from 0 on" : kind, shown(came)));
+  where_.fail("expected {} ({}), found {}", what, *kind == '\0' ? "a whole number from 0 on" : kind, shown(came));
 }
 
 std::int64_t Row::integer(const char* what) {
@@ -141,16 +136,14 @@ float Row::real(const char* what) {
 void Row::comma(const char* before) {
   skip_blanks();
   if (rest_.empty() || rest_.front() != ',') {
-    where_.fail(fmt::format("expected a comma and {}, found {}", before,
-                            rest_.empty() ? std::string("the end of the line") : shown(token())));
+    where_.fail("expected a comma and {}, found {}", before,
+                rest_.empty() ? std::string("the end of the line") : shown(token()));
   }
   rest_.remove_prefix(1);
 }
 
 void Row::expect_end(const char* after) {
-  if (!at_end()) {
-    where_.fail(fmt::format("expected the end of the line after {}, found {}", after, shown(rest_)));
-  }
+  if (!at_end()) where_.fail("expected the end of the line after {}, found {}", after, shown(rest_));
 }
 
 // ---- NodeBudget
@@ -158,11 +151,32 @@ void Row::expect_end(const char* after) {
 void NodeBudget::spend(std::uint64_t nodes, const Where& where) {
   if (nodes > left_) {
     where.fail(
-        fmt::format("promises {} nodes, too many for a file of {} bytes (16 nodes per byte and 2^20 on top, over "
-                    "all graphs of the file)",
-                    nodes, bytes_));
+        "promises {} nodes, too many for a file of {} bytes (16 nodes per byte and 2^20 on top, over "
+        "all graphs of the file)",
+        nodes, bytes_);
   }
   left_ -= nodes;
+}
+
+// ---- Cleaning
+
+std::string Cleaning::in_words() const {
+  std::string out;
+  const auto say = [&out](std::uint64_t count, const char* before, const char* noun, const char* after) {
+    if (count == 0) return;
+    if (!out.empty()) out += "; ";
+    out += fmt::format("{} {} {}{}{}", before, count, noun, count == 1 ? "" : "s", after);
+  };
+  say(loops, "dropped", "loop", "");
+  say(repeats, "dropped", "repeated edge", "");
+  say(one_way, "added the other direction of", "edge", "");
+  say(conflicts, "kept the first of different labels or attributes on", "edge", "");
+  return out.empty() ? "found nothing to clean" : out;
+}
+
+void fail_unclean(const Where& where, std::string_view message) {
+  throw Remedied(InputError::at(where.file, fmt::format("{} {}", where.unit, where.number), message),
+                 Remedy::clean_data);
 }
 
 }  // namespace tyche

@@ -5,18 +5,18 @@
 ///   std::string_view line;
 ///   while (lines.next(line)) {
 ///     Row row(line, lines.here());
-///     const std::uint64_t first = row.natural("a node");      // or an InputError: "graphs.txt: line 7: expected a
-///     node…" row.expect_end("the node");
+///     const std::uint64_t first = row.natural("a node");  // or InputError: "graphs.txt: line 7: expected a node…"
+///     row.expect_end("the node");
 ///   }
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/words.hpp"
 
 namespace tyche {
@@ -29,6 +29,10 @@ struct Where {
 
   /// Throws the InputError "FILE: UNIT NUMBER: MESSAGE".
   [[noreturn]] void fail(std::string_view message) const;
+  template <class First, class... Rest>
+  [[noreturn]] void fail(fmt::format_string<First, Rest...> message, First&& first, Rest&&... rest) const {
+    fail(fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+  }
 };
 
 /// The lines of a text, from memory or streamed from a file; "\n" and "\r\n" end a line, the last may lack its end.
@@ -52,13 +56,10 @@ class Lines {
   void expect_only_blank_lines(std::string_view after);
 
  private:
-  struct Closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   bool refill();
 
   std::string name_;
-  std::unique_ptr<std::FILE, Closer> file_;
+  OpenFile file_;
   std::vector<char> buffer_;
   std::string_view window_;  ///< what is in memory and not given out yet
   std::uint64_t number_ = 0;
@@ -128,5 +129,32 @@ class NodeBudget {
   std::uint64_t bytes_;
   std::uint64_t left_;
 };
+
+/// Files with loops, repeated edges or edges in one direction only are refused: they often mean that something else is
+/// wrong. A reader that is given a Cleaning mends them instead, and counts what it mended.
+///
+///   Cleaning cleaning;
+///   const GraphSet set = read_graphs("web.csv", std::nullopt, &cleaning);
+///   cleaning.in_words();                                  // "dropped 3 loops; dropped 1 repeated edge"
+struct Cleaning {
+  std::uint64_t loops = 0;      ///< dropped
+  std::uint64_t repeats = 0;    ///< times that an edge stood once more than it should, dropped
+  std::uint64_t one_way = 0;    ///< edges in one direction, where the file has others in both; taken as edges
+  std::uint64_t conflicts = 0;  ///< edges that stood with different labels or attributes; the first were kept
+
+  [[nodiscard]] bool any() const { return loops + repeats + one_way + conflicts > 0; }
+  /// What was done, or "found nothing to clean".
+  [[nodiscard]] std::string in_words() const;
+
+  friend bool operator==(const Cleaning&, const Cleaning&) = default;
+};
+
+/// Throws the InputError of `where` with a remedy: a caller that may clean the file (support/remedy.hpp).
+[[noreturn]] void fail_unclean(const Where& where, std::string_view message);
+template <class First, class... Rest>
+[[noreturn]] void fail_unclean(const Where& where, fmt::format_string<First, Rest...> message, First&& first,
+                               Rest&&... rest) {
+  fail_unclean(where, fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+}
 
 }  // namespace tyche

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/jsonl.hpp"
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/progress.hpp"
@@ -173,19 +173,19 @@ class PackedBytes {
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const char* at(std::uint64_t offset) const { return bytes_.data() + offset; }
-  [[noreturn]] void fail(const std::string& place, const std::string& what) const {
-    throw InputError::at(name_, place, what);
+  template <class... T>
+  [[noreturn]] void fail(const std::string& place, fmt::format_string<T...> what, T&&... values) const {
+    throw InputError::at(name_, place, fmt::format(what, std::forward<T>(values)...));
   }
   /// Bytes that must be there, at a multiple of eight, with this checksum.
   [[nodiscard]] std::string_view checked(std::uint64_t offset, std::uint64_t bytes, std::uint64_t check,
                                          const std::string& what) const {
     if (offset % 8 != 0 || offset > size() || bytes > size() - offset) {
-      fail(fmt::format("byte {}", offset),
-           fmt::format("{} are said to be there, and the file has {} bytes", what, size()));
+      fail(fmt::format("byte {}", offset), "{} are said to be there, and the file has {} bytes", what, size());
     }
     const std::string_view out(at(offset), bytes);
     if (checksum(out) != check)
-      fail(fmt::format("byte {}", offset), what + " are damaged: their checksum does not fit");
+      fail(fmt::format("byte {}", offset), "{} are damaged: their checksum does not fit", what);
     return out;
   }
 
@@ -255,15 +255,15 @@ class PackedPart final : public Records::Source {
         fault_(std::move(fault)),
         ends_(table_.size()) {
     if (table_.size() != (size + Records::kPerBlock - 1) / Records::kPerBlock) {
-      file_->fail("", fmt::format("{} blocks of {} for {} graphs", table_.size(), name_, size));
+      file_->fail("", "{} blocks of {} for {} graphs", table_.size(), name_, size);
     }
     for (std::size_t b = 0; b < table_.size(); ++b) {
       const Entry& entry = table_[b];
       const std::uint64_t room = file_->size() / sizeof(Word);
       if (entry.offset % 8 != 0 || entry.words > room || entry.offset / sizeof(Word) > room ||
           entry.offset / sizeof(Word) + count(b) + entry.words > room) {
-        file_->fail(place(b), fmt::format("{} words of {} are said to be at byte {}, and the file has {} bytes",
-                                          entry.words, name_, entry.offset, file_->size()));
+        file_->fail(place(b), "{} words of {} are said to be at byte {}, and the file has {} bytes", entry.words, name_,
+                    entry.offset, file_->size());
       }
     }
   }
@@ -359,16 +359,15 @@ class PackedPart final : public Records::Source {
     file_->looked(own.words.size_bytes());
     if (checksum(bytes_of(own.ends)) != table_[b].ends_check ||
         checksum(bytes_of(own.words)) != table_[b].words_check) {
-      file_->fail(place(b), fmt::format("their {} (from byte {} on) are damaged: a checksum does not fit", name_,
-                                        table_[b].offset));
+      file_->fail(place(b), "their {} (from byte {} on) are damaged: a checksum does not fit", name_, table_[b].offset);
     }
     for (std::size_t i = 0; i < own.ends.size(); ++i) {
       if (own.ends[i] < (i == 0 ? 0 : own.ends[i - 1]) || own.ends[i] > own.words.size() ||
           (i + 1 == own.ends.size() && own.ends[i] != own.words.size())) {
-        file_->fail(place(b), fmt::format("the {} of graph {} end nowhere", name_, b * Records::kPerBlock + i));
+        file_->fail(place(b), "the {} of graph {} end nowhere", name_, b * Records::kPerBlock + i);
       }
       const std::size_t g = b * Records::kPerBlock + i;
-      if (const std::string why = fault_(g, own[i]); !why.empty()) file_->fail(fmt::format("graph {}", g), why);
+      if (const std::string why = fault_(g, own[i]); !why.empty()) file_->fail(fmt::format("graph {}", g), "{}", why);
     }
     const Word* kept = nullptr;  // or another thread was first
     if (!ends_[b].compare_exchange_strong(kept, copy.get(), std::memory_order_acq_rel)) return kept;
@@ -397,8 +396,7 @@ class Directory {
     std::memcpy(marks, file_->at(8), sizeof(marks));
     if (marks[1] != kOrder) file_->fail("byte 12", "was packed on a machine with another order of bytes");
     if (marks[0] != kVersion) {
-      file_->fail("byte 8",
-                  fmt::format("is of version {} of packed data sets; this program reads {}", marks[0], kVersion));
+      file_->fail("byte 8", "is of version {} of packed data sets; this program reads {}", marks[0], kVersion);
     }
     std::memcpy(&tail, file_->at(file_->size() - sizeof(tail)), sizeof(tail));
     if (tail.file != file_->size()) file_->fail("", "was cut short, or bytes were added: its end is no end");
@@ -407,24 +405,31 @@ class Directory {
     if (!json_.is_object()) file_->fail(fmt::format("byte {}", tail.directory), "the directory is not a JSON object");
   }
 
+  using Is = bool (nlohmann::json::*)() const noexcept;
+  /// What stands under a key, which must be of a kind.
+  [[nodiscard]] const nlohmann::json& member(const nlohmann::json& of, const char* key, Is kind,
+                                             std::string_view what) const {
+    const auto at = of.find(key);
+    if (at == of.end() || !((*at).*kind)()) file_->fail("directory", "expected {} under '{}'", what, key);
+    return *at;
+  }
   [[nodiscard]] std::uint64_t number(const char* key, std::uint64_t most = ~std::uint64_t{0}) const {
-    const auto at = json_.find(key);
-    if (at == json_.end() || !at->is_number_unsigned() || at->get<std::uint64_t>() > most) {
-      file_->fail("directory", fmt::format("expected a whole number up to {} under '{}'", most, key));
-    }
-    return at->get<std::uint64_t>();
+    const std::string what = fmt::format("a whole number up to {}", most);
+    const auto out = member(json_, key, &nlohmann::json::is_number_unsigned, what).get<std::uint64_t>();
+    if (out > most) file_->fail("directory", "expected {} under '{}'", what, key);
+    return out;
   }
   [[nodiscard]] bool truth(const char* key) const {
-    const auto at = json_.find(key);
-    if (at == json_.end() || !at->is_boolean())
-      file_->fail("directory", fmt::format("expected true or false under '{}'", key));
-    return at->get<bool>();
+    return member(json_, key, &nlohmann::json::is_boolean, "true or false").get<bool>();
+  }
+  [[nodiscard]] const nlohmann::json& list(const nlohmann::json& of, const char* key) const {
+    return member(of, key, &nlohmann::json::is_array, "a list");
   }
   [[nodiscard]] std::set<std::uint32_t> values(const char* key) const {
     std::set<std::uint32_t> out;
     for (const nlohmann::json& one : list(json_, key)) {
       if (!one.is_number_unsigned() || one.get<std::uint64_t>() > 0xffffffffu) {
-        file_->fail("directory", fmt::format("expected whole numbers under '{}'", key));
+        file_->fail("directory", "expected whole numbers under '{}'", key);
       }
       out.insert(one.get<std::uint32_t>());
     }
@@ -434,19 +439,14 @@ class Directory {
   [[nodiscard]] std::vector<T> column(const nlohmann::json& triple, const std::string& key) const {
     const auto number = [](const nlohmann::json& one) { return one.is_number_unsigned(); };
     if (!triple.is_array() || triple.size() != 3 || !std::all_of(triple.begin(), triple.end(), number)) {
-      file_->fail("directory", fmt::format("expected place, size and checksum under '{}'", key));
+      file_->fail("directory", "expected place, size and checksum under '{}'", key);
     }
     const std::string_view bytes =
         file_->checked(triple[0], triple[1], triple[2], fmt::format("the {} of all graphs", key));
-    if (bytes.size() % sizeof(T) != 0) file_->fail("directory", fmt::format("half a number under '{}'", key));
+    if (bytes.size() % sizeof(T) != 0) file_->fail("directory", "half a number under '{}'", key);
     std::vector<T> out(bytes.size() / sizeof(T));
     if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
     return out;
-  }
-  [[nodiscard]] const nlohmann::json& list(const nlohmann::json& of, const char* key) const {
-    const auto at = of.find(key);
-    if (at == of.end() || !at->is_array()) file_->fail("directory", fmt::format("expected a list under '{}'", key));
-    return *at;
   }
   [[nodiscard]] const nlohmann::json& json() const { return json_; }
 
@@ -458,14 +458,12 @@ class Directory {
 GraphSet open_bytes(const std::shared_ptr<PackedBytes>& file) {
   constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24, kMost32 = 0xfffffffeu;
   const Directory directory(file);
-  const auto parts = directory.json().find("parts");
-  if (parts == directory.json().end() || !parts->is_object())
-    file->fail("directory", "expected an object under 'parts'");
+  const nlohmann::json& parts = directory.member(directory.json(), "parts", &nlohmann::json::is_object, "an object");
   const std::size_t graphs = directory.number("graphs", kMost32);
   if (graphs == 0) file->fail("directory", "holds no graphs");
   const auto part = [&](std::size_t p, const Fault& fault) {
     const auto own = std::make_shared<const PackedPart>(
-        file, kParts[p], directory.column<Entry>(directory.list(*parts, kParts[p]), kParts[p]), graphs, fault);
+        file, kParts[p], directory.column<Entry>(directory.list(parts, kParts[p]), kParts[p]), graphs, fault);
     file->has(own);
     return Records(own, graphs);
   };
@@ -505,7 +503,7 @@ GraphSet open_bytes(const std::shared_ptr<PackedBytes>& file) {
   };
   set.attributes = Ragged<float>(rows(1, true, set.attribute_dim, set.categories));
   set.edge_attributes = Ragged<float>(rows(2, false, set.edge_attribute_dim, set.edge_categories));
-  set.node_labels = Ragged<int>(rows(3, true, parts->contains(kParts[3]) ? 1 : 0, 0));
+  set.node_labels = Ragged<int>(rows(3, true, parts.contains(kParts[3]) ? 1 : 0, 0));
   set.node_targets = Ragged<float>(rows(4, true, set.node_target_dim, 0));
   set.edge_targets = Ragged<float>(rows(5, false, set.edge_target_dim, 0));
   set.labels = directory.column<int>(directory.list(directory.json(), "labels"), "labels");
@@ -523,24 +521,6 @@ GraphSet open_bytes(const std::shared_ptr<PackedBytes>& file) {
   return set;
 }
 
-}  // namespace
-
-GraphSet open_packed(const std::filesystem::path& path, std::size_t most) {
-  GraphSet set = open_bytes(std::make_shared<PackedBytes>(path, most));
-  set.name = path.stem().string();
-  return set;
-}
-
-GraphSet parse_packed(std::string_view bytes, std::string_view name) {
-  return open_bytes(std::make_shared<PackedBytes>(bytes, name));
-}
-
-std::uint64_t packed_hash(const std::filesystem::path& path) {
-  return Directory(std::make_shared<const PackedBytes>(path, kMostMapped)).number("hash");
-}
-
-namespace {
-
 /// A set whose graphs and attributes, of which it has none yet, go to the file.
 GraphSet sinking(PackedWriter& writer, GraphSet out = {}) {
   out.graphs = Graphs(writer.records(0), {});
@@ -557,6 +537,20 @@ void finish(PackedWriter& writer, GraphSet& out, std::uint64_t hash) {
 }
 
 }  // namespace
+
+GraphSet open_packed(const std::filesystem::path& path, std::size_t most) {
+  GraphSet set = open_bytes(std::make_shared<PackedBytes>(path, most));
+  set.name = path.stem().string();
+  return set;
+}
+
+GraphSet parse_packed(std::string_view bytes, std::string_view name) {
+  return open_bytes(std::make_shared<PackedBytes>(bytes, name));
+}
+
+std::uint64_t packed_hash(const std::filesystem::path& path) {
+  return Directory(std::make_shared<const PackedBytes>(path, kMostMapped)).number("hash");
+}
 
 void write_packed(const std::filesystem::path& path, const GraphSet& set) {
   PackedWriter writer(path);

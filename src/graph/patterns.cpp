@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <filesystem>
 #include <numeric>
 #include <optional>
 #include <set>
 
-#include "graph/graph6.hpp"
+#include "graph/formats.hpp"
 #include "graph/io.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -22,56 +24,25 @@ namespace {
 struct Family {
   std::string_view name;
   Node least, most;
-  std::vector<Edge> (*edges)(Node nodes);
+  bool (*joined)(Node u, Node v, Node nodes);  ///< requires u < v
 };
 
-std::vector<Edge> path(Node nodes) {
-  std::vector<Edge> out;
-  for (Node v = 1; v < nodes; ++v) out.emplace_back(v - 1, v);
-  return out;
-}
+bool next_on_cycle(Node u, Node v, Node nodes) { return v == u + 1 || v + 1 == u + nodes; }
 
-std::vector<Edge> cycle(Node nodes) {
-  std::vector<Edge> out = path(nodes);
-  out.emplace_back(0, nodes - 1);
-  return out;
-}
-
-std::vector<Edge> chordal(Node nodes) {
-  std::vector<Edge> out = cycle(nodes);
-  out.emplace_back(0, 2);
-  return out;
-}
-
-std::vector<Edge> clique(Node nodes) {
-  std::vector<Edge> out;
-  for (Node v = 0; v < nodes; ++v) {
-    for (Node u = 0; u < v; ++u) out.emplace_back(u, v);
-  }
-  return out;
-}
-
-std::vector<Edge> star(Node nodes) {
-  std::vector<Edge> out;
-  for (Node v = 1; v < nodes; ++v) out.emplace_back(0, v);
-  return out;
-}
-
-constexpr std::array<Family, 5> kFamilies = {{{"cycle", 3, 6, cycle},
-                                              {"path", 2, 6, path},
-                                              {"clique", 3, 6, clique},
-                                              {"star", 3, 6, star},
-                                              {"chordal", 4, 5, chordal}}};
+constexpr Family kFamilies[] = {
+    {"cycle", 3, 6, next_on_cycle},
+    {"path", 2, 6, [](Node u, Node v, Node) { return v == u + 1; }},
+    {"clique", 3, 6, [](Node, Node, Node) { return true; }},
+    {"star", 3, 6, [](Node u, Node, Node) { return u == 0; }},
+    {"chordal", 4, 5, [](Node u, Node v, Node nodes) { return next_on_cycle(u, v, nodes) || (u == 0 && v == 2); }}};
 
 void check_pattern(const Graph& graph, const std::string& name) {
   if (graph.num_nodes() == 0 || graph.num_nodes() > kMostPatternNodes) {
-    throw InputError(
-        fmt::format("pattern {}: expected 1 to {} nodes, found {}", name, kMostPatternNodes, graph.num_nodes()));
+    throw InputError("pattern {}: expected 1 to {} nodes, found {}", name, kMostPatternNodes, graph.num_nodes());
   }
   const bool typed = std::any_of(graph.types().begin(), graph.types().end(), [](NodeType t) { return t != 0; });
   if (typed || graph.has_edge_labels()) {
-    throw InputError(
-        fmt::format("pattern {}: expected nodes and edges without types: structure alone is counted", name));
+    throw InputError("pattern {}: expected nodes and edges without types: structure alone is counted", name);
   }
 }
 
@@ -90,10 +61,6 @@ std::vector<std::vector<Node>> automorphisms(const Graph& graph) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 std::optional<Pattern> known_pattern(std::string_view name) {
   for (const Family& family : kFamilies) {
     if (!name.starts_with(family.name)) continue;
@@ -102,7 +69,13 @@ std::optional<Pattern> known_pattern(std::string_view name) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), nodes);
     if (error != std::errc() || end != digits.data() + digits.size() || digits.starts_with('0')) break;
     if (nodes < family.least || nodes > family.most) break;
-    return Pattern{std::string(name), Graph::from_edges(nodes, family.edges(nodes))};
+    std::vector<Edge> edges;
+    for (Node v = 0; v < nodes; ++v) {
+      for (Node u = 0; u < v; ++u) {
+        if (family.joined(u, v, nodes)) edges.emplace_back(u, v);
+      }
+    }
+    return Pattern{std::string(name), Graph::from_edges(nodes, edges)};
   }
   return std::nullopt;
 }
@@ -116,7 +89,7 @@ std::optional<Pattern> said_pattern(const std::string& text) {
     return std::nullopt;
   }
   GraphSet set = parse_graph6(std::string_view(text).substr(at + 1), fmt::format("pattern {}", text));
-  if (set.graphs.size() != 1) throw InputError(fmt::format("pattern {}: expected NAME=GRAPH in graph6", text));
+  if (set.graphs.size() != 1) throw InputError("pattern {}: expected NAME=GRAPH in graph6", text);
   check_pattern(set.graphs[0], text.substr(0, at));
   return Pattern{text.substr(0, at), set.graphs[0]};
 }
@@ -129,7 +102,7 @@ Pattern named_pattern(std::string_view name) {
   for (const Family& family : kFamilies) {
     known += fmt::format("{0}{1} to {0}{2}, ", family.name, family.least, family.most);
   }
-  throw InputError(fmt::format("unknown pattern '{}': expected {}or a file of graphs", name, known));
+  throw InputError("unknown pattern '{}': expected {}or a file of graphs", name, known);
 }
 
 std::vector<Pattern> parse_patterns(const std::string& text) {
@@ -138,7 +111,7 @@ std::vector<Pattern> parse_patterns(const std::string& text) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string one = text.substr(begin, end - begin);
     begin = end + 1;
-    if (one.empty()) throw InputError(fmt::format("patterns '{}': expected names or files between commas", text));
+    if (one.empty()) throw InputError("patterns '{}': expected names or files between commas", text);
     std::optional<Pattern> known = known_pattern(one);
     if (!known) known = said_pattern(one);
     if (std::error_code error; known || !std::filesystem::exists(one, error)) {
@@ -157,9 +130,7 @@ std::vector<Pattern> parse_patterns(const std::string& text) {
   }
   std::set<std::string> names;
   for (const Pattern& pattern : out) {
-    if (!names.insert(pattern.name).second) {
-      throw InputError(fmt::format("patterns '{}': {} is there twice", text, pattern.name));
-    }
+    if (!names.insert(pattern.name).second) throw InputError("patterns '{}': {} is there twice", text, pattern.name);
   }
   return out;
 }
@@ -283,7 +254,7 @@ CountsOf parse_counts_of(std::string_view name) {
   if (name == "graphs") return CountsOf::graphs;
   if (name == "nodes") return CountsOf::nodes;
   if (name == "edges") return CountsOf::edges;
-  throw InputError(fmt::format("counts of '{}': expected graphs, nodes or edges", name));
+  throw InputError("counts of '{}': expected graphs, nodes or edges", name);
 }
 
 void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts> graph, CountsOf of) {
@@ -299,28 +270,16 @@ void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts
   }
 }
 
-namespace {
-
-/// `dim` columns per row and then those of `more`.
-void widen(std::vector<float>& block, std::size_t dim, std::span<const std::uint64_t> more, std::size_t columns) {
-  std::vector<float> out;
-  out.reserve(block.size() + more.size());
-  for (std::size_t row = 0; row < more.size() / columns; ++row) {
-    for (std::size_t c = 0; c < dim; ++c) out.push_back(block[row * dim + c]);
-    for (std::size_t c = 0; c < columns; ++c) out.push_back(static_cast<float>(more[row * columns + c]));
-  }
-  block = std::move(out);
-}
-
-}  // namespace
-
 void add_counts(GraphSet& set, std::span<const std::vector<PatternCounts>> counts, CountsAs as) {
   const std::size_t patterns = counts.empty() ? 0 : counts[0].size();
   if (patterns == 0) return;
+  const auto widen = [&](std::vector<float> block, std::size_t dim, const std::vector<std::uint64_t>& rows) {
+    return side_by_side(std::move(block), dim, {rows.begin(), rows.end()}, patterns);
+  };
+  std::vector<std::uint64_t> rows;
   if (as == CountsAs::targets) {
-    std::vector<std::uint64_t> rows;
     for (const std::vector<PatternCounts>& graph : counts) append_rows(rows, graph, CountsOf::graphs);
-    widen(set.targets, set.target_dim, rows, patterns);
+    set.targets = widen(std::move(set.targets), set.target_dim, rows);
     set.target_dim += patterns;
     return;
   }
@@ -333,9 +292,9 @@ void add_counts(GraphSet& set, std::span<const std::vector<PatternCounts>> count
   std::vector<std::vector<float>> wider = blocks.all();
   wider.resize(counts.size());
   for (std::size_t g = 0; g < counts.size(); ++g) {
-    std::vector<std::uint64_t> rows;
+    rows.clear();
     append_rows(rows, counts[g], nodes ? CountsOf::nodes : CountsOf::edges);
-    widen(wider[g], dim, rows, patterns);
+    wider[g] = widen(std::move(wider[g]), dim, rows);
   }
   blocks = wider;
   dim += patterns;
@@ -343,89 +302,27 @@ void add_counts(GraphSet& set, std::span<const std::vector<PatternCounts>> count
 
 namespace {
 
-/// Sums over all maps of the nodes of `pattern` (rows of bits) to the graph's that keep edges: a table per set of nodes
-/// that still hang together, nodes summed out one after another.
-class Homomorphisms {
- public:
-  explicit Homomorphisms(const Graph& graph) : nodes_(graph.num_nodes()), joined_(nodes_ * nodes_) {
-    for (const auto& [u, v] : graph.edges()) joined_[u * nodes_ + v] = joined_[v * nodes_ + u] = 1;
-  }
-
-  [[nodiscard]] std::int64_t count(const std::vector<unsigned>& rows) const {
-    std::vector<Table> tables;
-    for (unsigned v = 0; v < rows.size(); ++v) {
-      for (unsigned u = 0; u < v; ++u) {
-        if ((rows[v] >> u & 1U) != 0) tables.push_back({{u, v}, joined_});
-      }
+/// How many ways there are to go on with a map of the nodes of a pattern (rows of bits) to the graph's that keeps
+/// edges; `at`: where those before went, which may be the same place.
+std::int64_t count_maps(const std::vector<unsigned>& rows, const Graph& graph, std::vector<Node>& at) {
+  if (at.size() == rows.size()) return 1;
+  const unsigned before = rows[at.size()] & ((1U << at.size()) - 1);  // that it is joined to
+  std::int64_t out = 0;
+  const auto go_on = [&](Node v) {
+    for (std::size_t u = 0; u < at.size(); ++u) {
+      if ((before >> u & 1U) != 0 && !graph.has_edge(at[u], v)) return;
     }
-    std::int64_t out = 1;
-    std::vector<bool> gone(rows.size());
-    for (std::size_t left = rows.size(); left > 0; --left) {
-      // The node whose removal makes the smallest table.
-      unsigned best = 0;
-      std::optional<std::vector<unsigned>> around;
-      for (unsigned v = 0; v < rows.size(); ++v) {
-        if (gone[v]) continue;
-        std::vector<unsigned> own = around_of(tables, v);
-        if (!around || own.size() < around->size()) {
-          best = v;
-          around = std::move(own);
-        }
-      }
-      gone[best] = true;
-      Table made = sum_out(tables, best, *around);
-      std::erase_if(tables, [&](const Table& t) { return has(t, best); });
-      if (made.of.empty()) {
-        out *= made.values[0];
-      } else {
-        tables.push_back(std::move(made));
-      }
-    }
-    return out;
-  }
-
- private:
-  struct Table {
-    std::vector<unsigned> of;  ///< nodes of the pattern, ascending; the last one's value moves fastest
-    std::vector<std::int64_t> values;
+    at.push_back(v);
+    out += count_maps(rows, graph, at);
+    at.pop_back();
   };
-  static bool has(const Table& table, unsigned v) {
-    return std::find(table.of.begin(), table.of.end(), v) != table.of.end();
+  if (before != 0) {
+    std::ranges::for_each(graph.neighbours(at[static_cast<std::size_t>(std::countr_zero(before))]), go_on);
+  } else {
+    for (Node v = 0; v < graph.num_nodes(); ++v) go_on(v);
   }
-  static std::vector<unsigned> around_of(const std::vector<Table>& tables, unsigned v) {
-    std::set<unsigned> out;
-    for (const Table& table : tables) {
-      if (has(table, v)) out.insert(table.of.begin(), table.of.end());
-    }
-    out.erase(v);
-    return {out.begin(), out.end()};
-  }
-  [[nodiscard]] Table sum_out(const std::vector<Table>& tables, unsigned v, const std::vector<unsigned>& around) const {
-    Table out{around, {}};
-    std::size_t size = 1;
-    for (std::size_t i = 0; i < around.size(); ++i) size *= nodes_;
-    out.values.resize(size);
-    std::array<std::size_t, kMostPatternNodes> at{};
-    for (std::size_t place = 0; place < size; ++place) {
-      for (std::size_t i = around.size(), rest = place; i-- > 0; rest /= nodes_) at[around[i]] = rest % nodes_;
-      for (at[v] = 0; at[v] < nodes_; ++at[v]) {
-        std::int64_t product = 1;
-        for (const Table& table : tables) {
-          if (!has(table, v)) continue;
-          std::size_t where = 0;
-          for (const unsigned u : table.of) where = where * nodes_ + at[u];
-          product *= table.values[where];
-          if (product == 0) break;
-        }
-        out.values[place] += product;
-      }
-    }
-    return out;
-  }
-
-  std::size_t nodes_;
-  std::vector<std::int64_t> joined_;
-};
+  return out;
+}
 
 /// The pattern with its nodes fallen together by `block`, as rows of bits; nothing where an edge becomes a loop, since
 /// graphs have none.
@@ -445,7 +342,6 @@ std::optional<std::vector<unsigned>> fallen_together(const std::vector<Edge>& ed
 std::uint64_t count_by_homomorphisms(const Graph& pattern, const Graph& graph) {
   check_pattern(pattern, "to be counted");
   const std::vector<Edge> edges = pattern.edges();
-  const Homomorphisms maps(graph);
   std::int64_t one_to_one = 0;
   // Every partition of the nodes, as a string in which a new number is one more than those before.
   std::vector<unsigned> block(pattern.num_nodes());
@@ -457,7 +353,8 @@ std::uint64_t count_by_homomorphisms(const Graph& pattern, const Graph& graph) {
       for (const int size : sizes) {
         for (int factor = 1; factor < size; ++factor) sign *= -factor;
       }
-      one_to_one += sign * maps.count(*rows);
+      std::vector<Node> at;
+      one_to_one += sign * count_maps(*rows, graph, at);
     }
     more = false;
     for (std::size_t i = block.size(); i-- > 1;) {

@@ -7,7 +7,6 @@
 ///   squares.count(cube).of_nodes[0]                            // 3: copies that node 0 is in
 ///
 /// The work is that of finding every copy: a dense graph has many.
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -85,9 +84,8 @@ void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts
 enum class CountsAs { targets, attributes, edge_attributes, node_targets, edge_targets };
 void add_counts(GraphSet& set, std::span<const std::vector<PatternCounts>> counts, CountsAs as);
 
-/// The same number for all of a graph by other means: placings that may share nodes are counted by summing nodes out
-/// one by one, for every way to let nodes of the pattern fall together, and added with Möbius' signs. For certificates
-/// and tests: takes time and memory of nodes^3 and more.
+/// The same number for all of a graph by other means: placings that may share nodes are counted, for every way to let
+/// nodes of the pattern fall together, and added with Möbius' signs. For certificates and tests.
 [[nodiscard]] std::uint64_t count_by_homomorphisms(const Graph& pattern, const Graph& graph);
 
 }  // namespace tyche

@@ -33,19 +33,14 @@ std::optional<Rotation> planar_embedding(const Graph& graph) {
 
 bool is_planar_embedding(const Graph& graph, const Rotation& rotation) {
   if (rotation.size() != graph.num_nodes()) return false;
-  // Darts are places in the adjacency array: dart (v, u) is the place of u in v's row. next_dart follows the face to
-  // the left: arriving at u from v, leave along the neighbour that follows v in u's rotation.
-  const auto dart = [&](Node v, Node u) {
-    const auto row = graph.neighbours(v);
-    return graph.offsets()[v] + static_cast<std::uint64_t>(std::lower_bound(row.begin(), row.end(), u) - row.begin());
-  };
-  std::vector<std::uint64_t> after(graph.adjacency().size());  // after[dart (u, v)] = dart (u, successor of v around u)
+  // A face is followed to its left: arriving at u from v, leave along the neighbour that follows v in u's rotation.
+  std::vector<std::uint64_t> after(graph.adjacency().size());  // after[arc (u, v)] = arc (u, successor of v around u)
   for (Node u = 0; u < graph.num_nodes(); ++u) {
     std::vector<Node> sorted = rotation[u];
     std::sort(sorted.begin(), sorted.end());
     if (!std::equal(sorted.begin(), sorted.end(), graph.neighbours(u).begin(), graph.neighbours(u).end())) return false;
     for (std::size_t i = 0; i < rotation[u].size(); ++i) {
-      after[dart(u, rotation[u][i])] = dart(u, rotation[u][(i + 1) % rotation[u].size()]);
+      after[graph.arc(u, rotation[u][i])] = graph.arc(u, rotation[u][(i + 1) % rotation[u].size()]);
     }
   }
   const Components components = connected_components(graph);
@@ -66,7 +61,7 @@ bool is_planar_embedding(const Graph& graph, const Rotation& rotation) {
       do {
         seen[at] = true;
         const Node to = graph.adjacency()[at];
-        at = after[dart(to, from)];
+        at = after[graph.arc(to, from)];
         from = to;
       } while (at != start);
     }

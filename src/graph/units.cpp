@@ -1,7 +1,5 @@
 #include "graph/units.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -16,7 +14,7 @@ constexpr std::array<std::string_view, 3> kUnits = {"graph", "node", "edge"};
 
 Unit parse_unit(std::string_view name) {
   const auto found = std::find(kUnits.begin(), kUnits.end(), name);
-  if (found == kUnits.end()) throw InputError(fmt::format("expected graph, node or edge, found '{}'", name));
+  if (found == kUnits.end()) throw InputError("expected graph, node or edge, found '{}'", name);
   return static_cast<Unit>(found - kUnits.begin());
 }
 
@@ -29,7 +27,7 @@ std::uint64_t units_in(const Graph& graph, Unit unit) {
 Units::Units(const Graphs& graphs, Unit unit) : unit_(unit), graphs_(graphs.size()) {
   const auto check = [unit](std::uint64_t all) {
     if (all >= std::numeric_limits<std::uint32_t>::max()) {
-      throw InputError(fmt::format("more than 2^32 - 2 {}s in all graphs", name(unit)));
+      throw InputError("more than 2^32 - 2 {}s in all graphs", name(unit));
     }
   };
   check(graphs_);

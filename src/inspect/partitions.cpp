@@ -9,8 +9,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "graph/folding.hpp"
 #include "graph/isomorphism.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "wl/set_compare.hpp"

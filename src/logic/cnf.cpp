@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <limits>
-#include <optional>
 
 #include "support/error.hpp"
+#include "support/words.hpp"
 
 namespace tyche {
 
@@ -22,15 +22,11 @@ Formula conjunction_of_disjoint(const Formula& a, const Formula& b) {
 }
 
 bool evaluate(const Formula& formula, const std::vector<bool>& assignment) {
-  for (const Disjunction& disjunction : formula.disjunctions) {
-    bool holds = false;
-    for (const Literal literal : disjunction) {
-      const auto variable = static_cast<std::size_t>(literal > 0 ? literal : -literal);
-      holds = holds || assignment[variable - 1] == (literal > 0);
-    }
-    if (!holds) return false;
-  }
-  return true;
+  return std::ranges::all_of(formula.disjunctions, [&](const Disjunction& disjunction) {
+    return std::ranges::any_of(disjunction, [&](Literal literal) {
+      return assignment[static_cast<std::size_t>(literal > 0 ? literal : -literal) - 1] == (literal > 0);
+    });
+  });
 }
 
 namespace {
@@ -38,61 +34,39 @@ namespace {
 /// Words of a DIMACS text with the line each stands on.
 class Words {
  public:
-  Words(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  Words(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
 
   /// The next word outside comments; empty at the end.
   std::string_view next() {
+    constexpr std::string_view kBlank = " \t\r\n";
     for (;;) {
-      skip_space();
-      if (at_ == text_.size()) return {};
-      if (line_start_ && text_[at_] == 'c' && (at_ + 1 == text_.size() || is_space(text_[at_ + 1]))) {
-        while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-        continue;
-      }
-      line_start_ = false;
-      const std::size_t begin = at_;
-      while (at_ < text_.size() && !is_space(text_[at_])) ++at_;
-      return text_.substr(begin, at_ - begin);
+      const std::string_view blanks = rest_.substr(0, rest_.find_first_not_of(kBlank));
+      const auto ends = std::ranges::count(blanks, '\n');
+      line_ += static_cast<std::size_t>(ends);
+      rest_.remove_prefix(blanks.size());
+      const std::string_view word = rest_.substr(0, rest_.find_first_of(kBlank));
+      const bool comment = word == "c" && (line_start_ || ends > 0);
+      rest_.remove_prefix(comment ? std::min(rest_.find('\n'), rest_.size()) : word.size());
+      line_start_ = comment;
+      if (!comment) return word;
     }
   }
 
-  template <class Int>
-  Int integer(std::string_view word, const char* expected) {
-    Int value = 0;
+  std::int64_t integer(std::string_view word, const char* expected) const {
+    std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size())
-      fail(fmt::format("expected {}, found '{}'", expected, shown(word)));
+    if (error != std::errc() || end != word.data() + word.size()) fail("expected {}, found {}", expected, shown(word));
     return value;
   }
 
-  [[noreturn]] void fail(const std::string& message) const {
-    throw InputError::at(name_, fmt::format("line {}", line_), message);
-  }
-
-  /// At most 20 characters, control characters replaced: errors must stay one clean line.
-  static std::string shown(std::string_view word) {
-    std::string out(word.substr(0, 20));
-    for (char& c : out) {
-      if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
-    }
-    return out + (word.size() > 20 ? "..." : "");
+  template <class... T>
+  [[noreturn]] void fail(fmt::format_string<T...> message, T&&... values) const {
+    throw InputError::at(name_, fmt::format("line {}", line_), fmt::format(message, std::forward<T>(values)...));
   }
 
  private:
-  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-  void skip_space() {
-    while (at_ < text_.size() && is_space(text_[at_])) {
-      if (text_[at_] == '\n') {
-        ++line_;
-        line_start_ = true;
-      }
-      ++at_;
-    }
-  }
-
-  std::string_view text_;
+  std::string_view rest_;
   std::string_view name_;
-  std::size_t at_ = 0;
   std::size_t line_ = 1;
   bool line_start_ = true;
 };
@@ -102,42 +76,37 @@ class Words {
 Formula parse_dimacs(std::string_view text, std::string_view name) {
   Words words(text, name);
   if (words.next() != "p" || words.next() != "cnf") words.fail("expected the header 'p cnf VARIABLES DISJUNCTIONS'");
-  const auto variables = words.integer<std::int64_t>(words.next(), "the number of variables");
-  const auto promised = words.integer<std::int64_t>(words.next(), "the number of disjunctions");
+  const auto variables = words.integer(words.next(), "the number of variables");
+  const auto promised = words.integer(words.next(), "the number of disjunctions");
   // A formula becomes a graph of two nodes per variable, so their number must stay below 2^31; and a header may not
   // promise much more than the text can hold, or a few bytes would ask for gigabytes.
   const auto limit = static_cast<std::int64_t>(std::min<std::size_t>(1000000000, 64 * text.size() + (1u << 16)));
   if (variables < 0 || variables > limit) {
-    words.fail(
-        fmt::format("{} variables are out of range for a file of {} bytes (0 to {})", variables, text.size(), limit));
+    words.fail("{} variables are out of range for a file of {} bytes (0 to {})", variables, text.size(), limit);
   }
-  if (promised < 0) words.fail(fmt::format("the number of disjunctions is negative: {}", promised));
+  if (promised < 0) words.fail("the number of disjunctions is negative: {}", promised);
   Formula formula;
   formula.variables = static_cast<std::uint32_t>(variables);
   Disjunction current;
-  bool open = false;
   for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
     if (word == "%") break;  // SATLIB's end mark; what follows it is not part of the formula
-    const auto literal = words.integer<std::int64_t>(word, "a literal");
+    const auto literal = words.integer(word, "a literal");
     if (literal < -variables || literal > variables) {
-      words.fail(fmt::format("literal {} is out of range: the header promises {} variables", literal, variables));
+      words.fail("literal {} is out of range: the header promises {} variables", literal, variables);
     }
     if (literal == 0) {
       if (static_cast<std::int64_t>(formula.disjunctions.size()) == promised) {
-        words.fail(fmt::format("more disjunctions than the {} the header promises", promised));
+        words.fail("more disjunctions than the {} the header promises", promised);
       }
       formula.disjunctions.push_back(std::move(current));
       current.clear();
-      open = false;
     } else {
       current.push_back(static_cast<Literal>(literal));
-      open = true;
     }
   }
-  if (open) words.fail("the last disjunction has no closing 0");
+  if (!current.empty()) words.fail("the last disjunction has no closing 0");
   if (static_cast<std::int64_t>(formula.disjunctions.size()) != promised) {
-    words.fail(
-        fmt::format("the header promises {} disjunctions, the file holds {}", promised, formula.disjunctions.size()));
+    words.fail("the header promises {} disjunctions, the file holds {}", promised, formula.disjunctions.size());
   }
   return formula;
 }

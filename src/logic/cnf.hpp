@@ -4,7 +4,6 @@
 ///   Formula f{2, {{1, -2}, {-1, 2}}};       // (x1 or not x2) and (not x1 or x2)
 ///   parse_dimacs(to_dimacs(f), "memory") == f
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

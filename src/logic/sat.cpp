@@ -1,7 +1,5 @@
 #include "logic/sat.hpp"
 
-#include <fmt/format.h>
-
 #include <cadical.hpp>
 
 #include "support/error.hpp"
@@ -17,7 +15,7 @@ std::optional<std::vector<bool>> solve(const Formula& formula) {
   }
   const int verdict = solver.solve();
   if (verdict == 20) return std::nullopt;
-  if (verdict != 10) throw Error(fmt::format("the SAT solver gave no verdict (status {})", verdict));
+  if (verdict != 10) throw Error("the SAT solver gave no verdict (status {})", verdict);
   std::vector<bool> assignment(formula.variables, false);
   const auto known = static_cast<std::uint32_t>(solver.vars());  // variables in no disjunction stay false
   for (std::uint32_t v = 0; v < formula.variables && v < known; ++v)
@@ -28,7 +26,7 @@ std::optional<std::vector<bool>> solve(const Formula& formula) {
 
 bool satisfiable_exhaustively(const Formula& formula) {
   if (formula.variables > 30) {
-    throw InputError(fmt::format("an exhaustive check of {} variables is too much: at most 30", formula.variables));
+    throw InputError("an exhaustive check of {} variables is too much: at most 30", formula.variables);
   }
   // A disjunction fails exactly where every positive variable is 0 and every negative one is 1.
   struct Masks {

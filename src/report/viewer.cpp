@@ -10,7 +10,7 @@
 #include "datasets/dataset.hpp"
 #include "graph/drawing.hpp"
 #include "graph/encoding.hpp"
-#include "graph/graph6.hpp"
+#include "graph/formats.hpp"
 #include "graph/isomorphism.hpp"
 #include "logic/sat.hpp"
 #include "report/page.hpp"

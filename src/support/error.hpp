@@ -1,10 +1,13 @@
 #pragma once
 /// Typed errors. The library throws these and never prints or exits; cli/ turns each into one line and an exit code.
 ///
-///   throw InputError::at("graphs.txt", "line 7", "node id 12 is out of range: this graph has 10 nodes (0 to 9)");
+///   throw InputError::at("graphs.txt", "line 7", "node id {} is out of range: this graph has {} nodes", node, nodes);
+#include <fmt/core.h>
+
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tyche {
 
@@ -12,6 +15,10 @@ namespace tyche {
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  /// A text with values in the place of its {}.
+  template <class First, class... Rest>
+  explicit Error(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest)
+      : Error(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
 };
 
 /// The input or the call is wrong: a file that does not parse, a value out of range, an option that makes no sense.
@@ -22,6 +29,11 @@ class InputError : public Error {
 
   /// "FILE: PLACE: MESSAGE"; the place (say "line 7" or "byte 31") may be empty.
   static InputError at(std::string_view file, std::string_view place, std::string_view message);
+  template <class First, class... Rest>
+  static InputError at(std::string_view file, std::string_view place, fmt::format_string<First, Rest...> message,
+                       First&& first, Rest&&... rest) {
+    return at(file, place, fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+  }
 };
 
 /// The machine said no: a file that cannot be opened, a disk that is full, memory that is short. Exit code 2.

@@ -7,28 +7,28 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "support/error.hpp"
 
 namespace tyche {
 
 namespace {
-struct Closer {
-  void operator()(std::FILE* file) const {
-    if (file != nullptr) std::fclose(file);
-  }
-};
-
 constexpr const char* kTemporary = ".tmp-";  // followed by a process's number
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path) {
+OpenFile open_file(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     throw InputError::at(path.string(), "", "is a folder; a file was expected");
   }
-  const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rb"));
+  OpenFile file(std::fopen(path.c_str(), "rb"));
   if (!file) throw IoError::from_errno(path.string(), "open for reading", errno);
+  return file;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  const OpenFile file = open_file(path);
   std::string bytes;
   char buffer[1 << 16];
   for (;;) {
@@ -67,20 +67,15 @@ void AtomicFile::settle(Durability durability) {
 
 void AtomicFile::commit(Durability durability) {
   settle(durability);
-  const bool closed = std::fclose(file_) == 0;
-  const int close_error = errno;
-  file_ = nullptr;
-  std::error_code error;
-  if (!closed) {
-    std::filesystem::remove(temporary_, error);
-    throw IoError::from_errno(path_.string(), "write", close_error);
-  }
-  std::filesystem::rename(temporary_, path_, error);
-  if (error) {
+  const auto give_up = [&](const char* action, int error_number) {
     std::error_code ignored;
     std::filesystem::remove(temporary_, ignored);
-    throw IoError::from_errno(path_.string(), "put in place", error.value());
-  }
+    throw IoError::from_errno(path_.string(), action, error_number);
+  };
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) give_up("write", errno);
+  std::error_code error;
+  std::filesystem::rename(temporary_, path_, error);
+  if (error) give_up("put in place", error.value());
 }
 
 void write_file(const std::filesystem::path& path, std::string_view bytes, Durability durability) {

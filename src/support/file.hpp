@@ -10,7 +10,13 @@
 
 namespace tyche {
 
-/// The bytes of a file. Throws IoError if it cannot be read, InputError if it is a folder.
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+/// A file to be read. Throws IoError if it cannot be, InputError if it is a folder.
+[[nodiscard]] OpenFile open_file(const std::filesystem::path& path);
+/// The bytes of a file. Throws likewise.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
 /// How far a write goes before it counts as done: to the system (survives a kill of the program), or to the disk

@@ -29,25 +29,18 @@ std::string value_in(const char* path, const std::string& key, char separator) {
 
 }  // namespace
 
-Machine this_machine() {
-  Machine machine;
-  machine.processor = value_in("/proc/cpuinfo", "model name", ':');
-  if (machine.processor.empty()) machine.processor = "unknown";
-  machine.threads = resolve_threads(0);
+nlohmann::ordered_json this_machine() {
+  const std::string processor = value_in("/proc/cpuinfo", "model name", ':');
   struct sysinfo info = {};
-  if (::sysinfo(&info) == 0) machine.memory = std::uint64_t{info.totalram} * info.mem_unit;
-  machine.system = value_in("/etc/os-release", "PRETTY_NAME", '=');
+  const bool known = ::sysinfo(&info) == 0;
+  std::string system = value_in("/etc/os-release", "PRETTY_NAME", '=');
   if (struct utsname name = {}; ::uname(&name) == 0) {
-    machine.system += (machine.system.empty() ? "" : ", ") + std::string(name.sysname) + " on " + name.machine;
+    system += (system.empty() ? "" : ", ") + std::string(name.sysname) + " on " + name.machine;
   }
-  return machine;
-}
-
-nlohmann::ordered_json to_json(const Machine& machine) {
-  return {{"processor", machine.processor},
-          {"threads", machine.threads},
-          {"memory", machine.memory},
-          {"system", machine.system}};
+  return {{"processor", processor.empty() ? "unknown" : processor},
+          {"threads", resolve_threads(0)},
+          {"memory", known ? std::uint64_t{info.totalram} * info.mem_unit : 0},
+          {"system", system}};
 }
 
 std::string utc_now() {

@@ -1,12 +1,14 @@
 #pragma once
-/// NumPy's .npy files: their header, and those of real numbers.
+/// NumPy's .npy files: their header, and those of real numbers; .npz archives of them.
 ///
 ///   const NpyMatrix x = read_npy_matrix("features.npy");         // float32 or float64, one or two dimensions
 ///   write_npy_matrix("logits.npy", {.rows = 2, .columns = 3, .values = {…}});
 ///
 /// graph/formats.hpp reads those of graph6 strings.
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,9 @@ struct NpyHeader {
 
 /// Throws InputError ("NAME: byte N: …") on bytes that are no .npy file, or one of a structured dtype.
 [[nodiscard]] NpyHeader parse_npy_header(std::string_view bytes, std::string_view name);
+
+/// The whole number that up to eight bytes are.
+[[nodiscard]] std::uint64_t npy_number(std::string_view bytes, bool big_endian = false);
 
 /// Row-major.
 struct NpyMatrix {
@@ -47,5 +52,11 @@ struct NpyNumbers {
 
 /// float32, C order, two dimensions. Requires values.size() == rows * columns.
 void write_npy_matrix(const std::filesystem::path& path, const NpyMatrix& matrix);
+
+/// The members of a .zip archive, as numpy.savez and numpy.savez_compressed write it (.npz): stored or deflated. Name
+/// and content. Throws InputError ("NAME: byte N: …") on bytes that are no archive, that end early, whose members are
+/// encrypted, compressed in another way, or not of the size or checksum that is promised. Never allocates more than the
+/// format lets its bytes unpack to (about a thousand times as many).
+[[nodiscard]] std::map<std::string, std::string> read_zip(std::string_view bytes, std::string_view name);
 
 }  // namespace tyche

@@ -1,14 +1,11 @@
 #include "support/ranks.hpp"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <limits>
-#include <string>
 #include <thread>
 
 #include "support/error.hpp"
@@ -60,9 +57,7 @@ Ranks::Ranks() : Peers(0, 1) {
   ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   // Within a machine, chunks of a sum go at once rather than when the receiver asks for them: twice as fast (Open MPI 4
   // calls this way vader, later ones sm).
-  for (const char* name : {"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_btl_sm_eager_limit"}) {
-    ::setenv(name, "65536", 0);
-  }
+  for (const char* name : {"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_btl_sm_eager_limit"}) ::setenv(name, "65536", 0);
   int provided = 0;
   // A trial's calls come from one thread at a time, which need not be the first of the process.
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
@@ -104,9 +99,9 @@ void Ranks::sent() const {
 void Ranks::gather(std::span<std::byte> all, std::span<const std::size_t> begins) const {
   if (all.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw InputError(
-        fmt::format("{} bytes to be exchanged at once, and MPI counts to 2^31: evaluate fewer graphs or "
-                    "draws",
-                    all.size()));
+        "{} bytes to be exchanged at once, and MPI counts to 2^31: evaluate fewer graphs or "
+        "draws",
+        all.size());
   }
   std::vector<int> counts, places;
   for (std::size_t r = 0; r < size_; ++r) {

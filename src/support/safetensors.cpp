@@ -32,13 +32,12 @@ std::size_t item_size(std::string_view dtype) {
   return found == sizes.end() ? 0 : found->second;
 }
 
-// Product of a shape times `item`, or no value when it leaves 64 bits.
-bool byte_count(const std::vector<std::size_t>& shape, std::size_t item, std::size_t& out) {
-  out = item;
+/// Product of a shape times `item`; nothing where it leaves 64 bits.
+std::optional<std::size_t> byte_count(const std::vector<std::size_t>& shape, std::size_t item) {
   for (const std::size_t extent : shape) {
-    if (__builtin_mul_overflow(out, extent, &out)) return false;
+    if (__builtin_mul_overflow(item, extent, &item)) return std::nullopt;
   }
-  return true;
+  return item;
 }
 
 /// A checksum of all that a file says, whatever the order of its tensors: Python's library stores them in one of its
@@ -70,23 +69,24 @@ struct Place {
 TensorFile TensorFile::read(const std::filesystem::path& path) { return parse(read_file(path), path.string()); }
 
 TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
-  const auto fail = [&](const std::string& message) { return InputError::at(name, "header", message); };
+  const auto fail = [&]<class... T>(fmt::format_string<T...> text, T&&... values) {
+    return InputError::at(name, "header", fmt::format(text, std::forward<T>(values)...));
+  };
   std::uint64_t length = 0;
   if (bytes.size() < sizeof length) {
-    throw fail(fmt::format("expected a safetensors file (8 bytes of header length first), found {} bytes in all",
-                           bytes.size()));
+    throw fail("expected a safetensors file (8 bytes of header length first), found {} bytes in all", bytes.size());
   }
   std::memcpy(&length, bytes.data(), sizeof length);
   if (length > bytes.size() - sizeof length) {
-    throw fail(fmt::format("claims {} bytes, but only {} follow; is this a safetensors file, and whole?", length,
-                           bytes.size() - sizeof length));
+    throw fail("claims {} bytes, but only {} follow; is this a safetensors file, and whole?", length,
+               bytes.size() - sizeof length);
   }
   const std::string_view data = bytes.substr(sizeof length + length);
   Json header;
   try {
     header = Json::parse(bytes.substr(sizeof length, length));
   } catch (const Json::exception& error) {
-    throw fail(fmt::format("is not JSON: {}", error.what()));
+    throw fail("is not JSON: {}", error.what());
   }
   if (!header.is_object()) throw fail("expected a JSON object of tensors");
 
@@ -96,7 +96,7 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
   for (const auto& item : header.items()) {
     const std::string& key = item.key();
     const Json& value = item.value();
-    const auto bad = [&](std::string_view what) { return fail(fmt::format("tensor '{}': {}", key, what)); };
+    const auto bad = [&](std::string_view what) { return fail("tensor '{}': {}", key, what); };
     if (key == kMetadata) {
       if (!value.is_object()) throw bad("expected an object of strings");
       for (const auto& [meta, text] : value.items()) {
@@ -122,8 +122,8 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
     Entry entry{key, dtype.get<std::string>(), shape.get<std::vector<std::size_t>>(), {}};
     const auto begin = offsets[0].get<std::size_t>();
     const auto end = offsets[1].get<std::size_t>();
-    std::size_t expected = 0;
-    if (!byte_count(entry.shape, item_size(entry.dtype), expected)) throw bad("shape: too large");
+    const auto expected = byte_count(entry.shape, item_size(entry.dtype));
+    if (!expected) throw bad("shape: too large");
     if (begin > end || end > data.size() || end - begin != expected) {
       throw bad(fmt::format("data_offsets [{}, {}] do not fit shape [{}] of {} in {} bytes of data", begin, end,
                             fmt::join(entry.shape, ", "), entry.dtype, data.size()));
@@ -138,23 +138,22 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
   std::size_t covered = 0;
   for (const Place& place : places) {
     if (place.begin != covered) {
-      throw fail(fmt::format("tensor '{}' begins at byte {} of the data, expected {}: tensors must follow one another",
-                             file.entries_[place.entry].name, place.begin, covered));
+      throw fail("tensor '{}' begins at byte {} of the data, expected {}: tensors must follow one another",
+                 file.entries_[place.entry].name, place.begin, covered);
     }
     covered = place.end;
     file.entries_[place.entry].bytes = data.substr(place.begin, place.end - place.begin);
   }
   if (covered != data.size()) {
-    throw fail(fmt::format("the tensors cover {} bytes of {}: {} bytes too many follow", covered, data.size(),
-                           data.size() - covered));
+    throw fail("the tensors cover {} bytes of {}: {} bytes too many follow", covered, data.size(),
+               data.size() - covered);
   }
   if (const auto check = file.metadata.find(kCheck); check != file.metadata.end()) {
     if (check->second != check_of(file.metadata, file.entries_)) {
-      throw InputError::at(
-          name, "",
-          fmt::format("is damaged: its checksum does not fit (who changed it on purpose takes '{}' out of "
-                      "its metadata)",
-                      kCheck));
+      throw InputError::at(name, "",
+                           "is damaged: its checksum does not fit (who changed it on purpose takes '{}' out of "
+                           "its metadata)",
+                           kCheck);
     }
     file.metadata.erase(check);
   }
@@ -170,36 +169,31 @@ const TensorFile::Entry& TensorFile::at(std::string_view name) const {
   if (const Entry* entry = find(name)) return *entry;
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < std::min<std::size_t>(entries_.size(), 20); ++i) names.push_back(entries_[i].name);
-  throw InputError::at(origin_, "",
-                       fmt::format("no tensor '{}'; there are {}: {}{}", name, entries_.size(), fmt::join(names, ", "),
-                                   entries_.size() > names.size() ? ", …" : ""));
+  throw InputError::at(origin_, "", "no tensor '{}'; there are {}: {}{}", name, entries_.size(), fmt::join(names, ", "),
+                       entries_.size() > names.size() ? ", …" : "");
 }
 
 const TensorFile::Entry& TensorFile::checked(std::string_view name, std::string_view dtype,
                                              const std::vector<std::size_t>* shape) const {
   const Entry& entry = at(name);
   if (entry.dtype != dtype) {
-    throw InputError::at(origin_, "", fmt::format("tensor '{}' is {}, expected {}", name, entry.dtype, dtype));
+    throw InputError::at(origin_, "", "tensor '{}' is {}, expected {}", name, entry.dtype, dtype);
   }
   if (shape != nullptr && entry.shape != *shape) {
-    throw InputError::at(origin_, "",
-                         fmt::format("tensor '{}' has shape [{}], expected [{}]", name, fmt::join(entry.shape, ", "),
-                                     fmt::join(*shape, ", ")));
+    throw InputError::at(origin_, "", "tensor '{}' has shape [{}], expected [{}]", name, fmt::join(entry.shape, ", "),
+                         fmt::join(*shape, ", "));
   }
   return entry;
 }
 
 void TensorFile::add_bytes(std::string name, std::string dtype, std::vector<std::size_t> shape, std::string_view bytes,
                            std::size_t item) {
-  std::size_t expected = 0;
-  if (!byte_count(shape, item, expected) || expected != bytes.size()) {
-    throw InputError::at(origin_, "",
-                         fmt::format("tensor '{}' of shape [{}] wants {} bytes, {} were given", name,
-                                     fmt::join(shape, ", "), expected, bytes.size()));
+  const auto expected = byte_count(shape, item);
+  if (expected != bytes.size()) {
+    throw InputError::at(origin_, "", "tensor '{}' of shape [{}] wants {} bytes, {} were given", name,
+                         fmt::join(shape, ", "), expected.value_or(0), bytes.size());
   }
-  if (name == kMetadata || has(name)) {
-    throw InputError::at(origin_, "", fmt::format("tensor '{}': the name is taken", name));
-  }
+  if (name == kMetadata || has(name)) throw InputError::at(origin_, "", "tensor '{}': the name is taken", name);
   entries_.push_back({std::move(name), std::move(dtype), std::move(shape), std::string(bytes)});
 }
 

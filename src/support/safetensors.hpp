@@ -19,25 +19,20 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace tyche {
 
 /// Element types that can be read and written as C++ values; other types of the format are kept as bytes.
 template <class T>
-inline constexpr std::string_view kDtypeName{};
-template <>
-inline constexpr std::string_view kDtypeName<float> = "F32";
-template <>
-inline constexpr std::string_view kDtypeName<double> = "F64";
-template <>
-inline constexpr std::string_view kDtypeName<std::int32_t> = "I32";
-template <>
-inline constexpr std::string_view kDtypeName<std::int64_t> = "I64";
-template <>
-inline constexpr std::string_view kDtypeName<std::uint8_t> = "U8";
-template <>
-inline constexpr std::string_view kDtypeName<std::uint64_t> = "U64";
+inline constexpr std::string_view kDtypeName = std::is_same_v<T, float>           ? "F32"
+                                               : std::is_same_v<T, double>        ? "F64"
+                                               : std::is_same_v<T, std::int32_t>  ? "I32"
+                                               : std::is_same_v<T, std::int64_t>  ? "I64"
+                                               : std::is_same_v<T, std::uint8_t>  ? "U8"
+                                               : std::is_same_v<T, std::uint64_t> ? "U64"
+                                                                                  : "";
 
 class TensorFile {
  public:

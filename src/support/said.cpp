@@ -12,8 +12,17 @@ namespace tyche {
 namespace {
 
 [[noreturn]] void expected(std::string_view name, const std::string& what, const nlohmann::json& came) {
-  throw InputError(fmt::format("{}: expected {}, found {}", name, what,
-                               came.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  throw InputError("{}: expected {}, found {}", name, what,
+                   came.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+/// Nothing where it is null.
+template <class T>
+std::optional<T> typed(const nlohmann::json& own, bool (nlohmann::json::*fits)() const noexcept, std::string_view name,
+                       const char* what) {
+  if (own.is_null()) return std::nullopt;
+  if (!(own.*fits)()) expected(name, what, own);
+  return own.get<T>();
 }
 
 }  // namespace
@@ -46,24 +55,15 @@ std::optional<std::uint32_t> Said::small(std::string_view name, std::uint32_t le
 }
 
 std::optional<double> Said::number(std::string_view name) const {
-  const nlohmann::json& own = value(name);
-  if (own.is_null()) return std::nullopt;
-  if (!own.is_number()) expected(name, "a number", own);
-  return own.get<double>();
+  return typed<double>(value(name), &nlohmann::json::is_number, name, "a number");
 }
 
 std::optional<std::string> Said::text(std::string_view name) const {
-  const nlohmann::json& own = value(name);
-  if (own.is_null()) return std::nullopt;
-  if (!own.is_string()) expected(name, "text", own);
-  return own.get<std::string>();
+  return typed<std::string>(value(name), &nlohmann::json::is_string, name, "text");
 }
 
 bool Said::flag(std::string_view name, bool otherwise) const {
-  const nlohmann::json& own = value(name);
-  if (own.is_null()) return otherwise;
-  if (!own.is_boolean()) expected(name, "true or false", own);
-  return own.get<bool>();
+  return typed<bool>(value(name), &nlohmann::json::is_boolean, name, "true or false").value_or(otherwise);
 }
 
 std::vector<std::string> Said::texts(std::string_view name) const {

@@ -116,8 +116,8 @@ void check_torn_line(std::string_view rest, std::string_view name, std::string_v
   if (rest.empty()) return;
   const std::optional<Sealed> sealed = json_parts(rest.substr(0, rest.size() - 1));
   if (!sealed || !fits(*sealed)) return;
-  throw InputError::at(
-      name, place, fmt::format("is damaged: a newline became byte {:#04x}", static_cast<unsigned char>(rest.back())));
+  throw InputError::at(name, place, "is damaged: a newline became byte {:#04x}",
+                       static_cast<unsigned char>(rest.back()));
 }
 
 void check_seal(std::string_view text, std::string_view name, std::string_view place) {

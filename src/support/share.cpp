@@ -1,7 +1,5 @@
 #include "support/share.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -18,9 +16,7 @@ namespace {
 std::optional<std::filesystem::path> named_folder() {
   const char* named = std::getenv("TYCHE_SHARE");
   if (named == nullptr || *named == '\0') return std::nullopt;
-  if (!std::filesystem::is_directory(named)) {
-    throw IoError(fmt::format("TYCHE_SHARE is '{}', which is no folder", named));
-  }
+  if (!std::filesystem::is_directory(named)) throw IoError("TYCHE_SHARE is '{}', which is no folder", named);
   return named;
 }
 
@@ -33,7 +29,7 @@ const EmbeddedFile* find(std::string_view name) {
 
 std::string built_in(std::string_view name) {
   const EmbeddedFile* file = find(name);
-  if (file == nullptr) throw IoError(fmt::format("{}: this build carries no such file", name));
+  if (file == nullptr) throw IoError("{}: this build carries no such file", name);
   return std::string(file->text);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Words for people: what an error or a report says of a text, a number, a command.
 ///
-///   throw InputError(fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
+///   throw InputError("unknown key '{}'{}", key, did_you_mean(key, known));
 ///   counted(1, "fold"), counted(10, "fold")               // "1 fold", "10 folds"
 #include <cstddef>
 #include <cstdint>

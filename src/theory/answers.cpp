@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/graph6.hpp"
+#include "graph/formats.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/stopwatch.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "engine/core/inputs.hpp"
-#include "graph/graph6.hpp"
+#include "graph/formats.hpp"
 #include "graph/isomorphism.hpp"
 #include "graph/lines.hpp"
 #include "graph/planarity.hpp"

@@ -37,7 +37,7 @@ struct RunConfig {
   struct DataPart {
     std::string path;    ///< absolute
     std::string format;  ///< empty: told by content
-    bool clean = false;  ///< loops and repeated edges dropped, missing directions added (graph/cleaning.hpp)
+    bool clean = false;  ///< loops and repeated edges dropped, missing directions added (graph/lines.hpp)
     std::string hash;    ///< of the content, 16 hexadecimal digits
     std::uint64_t graphs = 0;
     FeatureSpec features;

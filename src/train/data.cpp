@@ -11,7 +11,7 @@
 #include <set>
 
 #include "datasets/split.hpp"
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 #include "nn/description.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"

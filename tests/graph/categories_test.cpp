@@ -4,11 +4,11 @@
 
 #include <array>
 
-#include "graph/folding.hpp"
+#include "graph/formats.hpp"
 #include "graph/io.hpp"
 #include "graph/jsonl.hpp"
 #include "graph/named.hpp"
-#include "graph/tu.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 
 namespace tyche {

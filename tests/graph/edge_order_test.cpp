@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/formats.hpp"
 #include "graph/io.hpp"
-#include "graph/tu.hpp"
 #include "support/file.hpp"
 #include "support/random.hpp"
 #include "support/temporary_folder.hpp"

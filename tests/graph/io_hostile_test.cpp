@@ -10,7 +10,6 @@
 #include "graph/gin.hpp"
 #include "graph/io.hpp"
 #include "graph/npy_sample.hpp"
-#include "graph/tu.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/temporary_folder.hpp"

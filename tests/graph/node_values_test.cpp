@@ -10,7 +10,7 @@
 #include "graph/named.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/zip.hpp"
+#include "support/npy.hpp"
 
 namespace tyche {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "../../fuzz/packed_entry.hpp"
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/fuzz_corpus.hpp"

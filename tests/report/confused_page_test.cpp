@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "graph/graph6.hpp"
+#include "graph/formats.hpp"
 #include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "wl/sample_graphs.hpp"

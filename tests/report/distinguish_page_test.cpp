@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "distinguish/samples.hpp"
-#include "graph/graph6.hpp"
+#include "graph/formats.hpp"
 #include "report/page.hpp"
 #include "report/tables.hpp"
 #include "support/error.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/graph6.hpp"
+#include "graph/formats.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 #include "support/replaced.hpp"
 #include "train/data.hpp"

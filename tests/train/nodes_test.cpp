@@ -6,7 +6,7 @@
 #include <set>
 
 #include "datasets/split.hpp"
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/replaced.hpp"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "graph/records.hpp"
+#include "graph/graphs.hpp"
 
 namespace tyche::engine {
 
