@@ -7,7 +7,7 @@
 #include "engine/core/loop.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
 #include "engine/cuda/path.hpp"
-#include "engine/cuda/runtime/drawn.hpp"
+#include "engine/cuda/runtime/drawn.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
