@@ -74,29 +74,23 @@ class CudaSession final : public Session {
     job_.epochs = epochs;
     const std::vector<std::size_t> broken = path_->train(job_, trials, observer);
     if (broken.empty()) return;
+    const auto note = [&](std::size_t i, const char* where_and_what_then) {
+      observer.on_note(i, "epoch " + std::to_string(trials[i].state.epoch + 1) +
+                              " met numbers that are not finite in " + where_and_what_then);
+    };
     if (options_.precision == Precision::fp32) {
-      for (const std::size_t i : broken) {
-        observer.on_note(i, "epoch " + std::to_string(trials[i].state.epoch + 1) +
-                                " met numbers that are not finite in fp32; the trial ends here: try a lower "
-                                "learning rate");
-      }
+      for (const std::size_t i : broken) note(i, "fp32; the trial ends here: try a lower learning rate");
       return;
     }
     std::vector<Trial> again;
     for (const std::size_t i : broken) {
-      observer.on_note(i, "epoch " + std::to_string(trials[i].state.epoch + 1) +
-                              " met numbers that are not finite in half precision; going on in fp32 from the epoch "
-                              "before");
+      note(i, "half precision; going on in fp32 from the epoch before");
       again.push_back(std::move(trials[i]));
     }
     Renumbered renumbered(observer, broken);
     const std::vector<std::size_t> lost = fp32().train(job_, again, renumbered);
     for (std::size_t k = 0; k < broken.size(); ++k) trials[broken[k]] = std::move(again[k]);
-    for (const std::size_t k : lost) {
-      observer.on_note(broken[k], "epoch " + std::to_string(trials[broken[k]].state.epoch + 1) +
-                                      " met numbers that are not finite in fp32 too; the trial ends here: try a lower "
-                                      "learning rate");
-    }
+    for (const std::size_t k : lost) note(broken[k], "fp32 too; the trial ends here: try a lower learning rate");
   }
 
   Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw) override {

@@ -5,16 +5,11 @@
 namespace tyche::engine::TYCHE_CUDA_NS {
 
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared, Stream&,
-            const Arguments&... arguments) {
+void launch_with(bool, void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared, Stream&,
+                 const Arguments&... arguments) {
   if (blocks == 0) return;
   emulation::run(static_cast<unsigned>(blocks), threads, shared,
                  [&] { kernel(static_cast<Parameters>(arguments)...); });
-}
-template <class... Parameters, class... Arguments>
-void launch_dependent(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
-                      Stream& stream, const Arguments&... arguments) {
-  launch(kernel, blocks, threads, shared, stream, arguments...);
 }
 
 /// Work that is queued again and again.

@@ -2,7 +2,7 @@
 /// Readout and head of a unit's graphs, forward and (in training) backward, in fp32 between the values in shared
 /// memory. The head's weights come straight from the parameters, a few per thread, asked for before the readout needs
 /// the time.
-#include "engine/cuda/fused/products.cuh"
+#include "engine/cuda/fused/layer.cuh"
 #include "engine/cuda/runtime/philox.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {

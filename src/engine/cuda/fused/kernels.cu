@@ -1,9 +1,348 @@
-#include "engine/cuda/fused/pass.cuh"
+#include "engine/cuda/fused/head.cuh"
 #include "engine/cuda/fused/update.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
 namespace {
+
+// ---- one unit from its graphs to the gradient of all parameters, in shared memory alone
+
+/// Random feature k of a node, for what the fast way of fill_random() does not cover.
+__device__ __forceinline__ float random_feature(const Args& a, uint2 key, int k, int node, unsigned graph,
+                                                unsigned place) {
+  if (a.pinned != nullptr) {
+    return a.pinned[static_cast<std::size_t>(a.pinned_first[place] + static_cast<unsigned>(node)) *
+                        static_cast<unsigned>(a.model.random) +
+                    static_cast<unsigned>(k)];
+  }
+  const float4 block = feature_block<true>(key, static_cast<unsigned>(k) / 4, static_cast<unsigned>(node), graph,
+                                           a.model.normal, a.model.feature_scale);
+  return k % 4 == 0 ? block.x : k % 4 == 1 ? block.y : k % 4 == 2 ? block.z : block.w;
+}
+
+/// The columns from model.fixed on of the mixed input: random features, zeros in what is padding.
+template <int W>
+__device__ __forceinline__ void fill_random(const Args& a, char* sm, const Members& members, const Unit& unit,
+                                            uint2 key) {
+  const Model& model = a.model;
+  const unsigned to = static_cast<unsigned>(model.pre * a.shared.buffer);
+  const int tid = static_cast<int>(threadIdx.x), first_chunk = model.fixed / 8, chunks = W / 8 - first_chunk;
+  const bool whole = model.fixed % 8 == 0 && model.width == W && a.pinned == nullptr;
+#pragma unroll 1
+  for (int q = tid; q < members.padded * chunks; q += kThreads) {
+    const int row = chunks == W / 8 ? q / (W / 8) : q / chunks;
+    const int chunk = first_chunk + q - row * chunks;
+    const bool second = row >= members.second;
+    const int node = second ? row - members.second : row;
+    const unsigned graph = second ? unit.graph[1] : unit.graph[0];
+    char* at = sm + to + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk));
+    if (whole) {
+      uint4 out = make_uint4(0, 0, 0, 0);
+      if (row < members.rows) {
+        const auto block = static_cast<unsigned>(chunk - first_chunk) * 2;
+        const float4 x =
+            feature_block<true>(key, block, static_cast<unsigned>(node), graph, model.normal, model.feature_scale);
+        const float4 y =
+            feature_block<true>(key, block + 1, static_cast<unsigned>(node), graph, model.normal, model.feature_scale);
+        out = make_uint4(pack2(x.x, x.y), pack2(x.z, x.w), pack2(y.x, y.y), pack2(y.z, y.w));
+      }
+      *reinterpret_cast<uint4*>(at) = out;
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < 8; ++i) {
+        const int k = chunk * 8 + i - model.fixed;
+        if (k < 0) continue;  // the pre-convolutions' column
+        float x = 0;
+        if (k < model.random && row < members.rows) {
+          x = random_feature(a, key, k, node, graph, second ? unit.place[1] : unit.place[0]);
+        }
+        reinterpret_cast<Half*>(at)[i] = to_half(x);
+      }
+    }
+  }
+}
+
+/// The node features and the drawn columns behind them, then zeros. `places`: see Args.
+template <int W>
+__device__ __forceinline__ void fill_features(const Args& a, char* sm, const Members& members, const Unit& unit,
+                                              const GraphEntry& one, const GraphEntry& two, const unsigned* places) {
+  const int columns = a.model.features, all = columns + static_cast<int>(a.drawn.columns);
+#pragma unroll 1
+  for (int q = static_cast<int>(threadIdx.x); q < members.padded * (W / 8); q += kThreads) {
+    const int row = q / (W / 8), chunk = q % (W / 8);
+    const bool second = row >= members.second;
+    // A graph has one row offset more than nodes.
+    const int node = second ? two.first_offset - static_cast<int>(unit.graph[1]) + row - members.second
+                            : one.first_offset - static_cast<int>(unit.graph[0]) + row;
+    char* at = sm + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk));
+    *reinterpret_cast<uint4*>(at) = make_uint4(0, 0, 0, 0);
+    if (row < members.rows) {
+      for (int c = chunk * 8; c < columns && c < chunk * 8 + 8; ++c) {
+        reinterpret_cast<Half*>(at)[c - chunk * 8] = a.features[static_cast<std::size_t>(node) * columns + c];
+      }
+      if (all > columns && chunk * 8 < all) {
+        const unsigned place = places[second ? unit.place[1] : unit.place[0]];
+        const int own = second ? row - members.second : row;
+        for (int c = chunk * 8 > columns ? chunk * 8 : columns; c < all && c < chunk * 8 + 8; ++c) {
+          reinterpret_cast<Half*>(at)[c - chunk * 8] =
+              to_half(drawn_value(a.drawn, place, static_cast<unsigned>(own), static_cast<unsigned>(c - columns)));
+        }
+      }
+    }
+  }
+}
+
+/// Graphs and inputs of a unit, and `names` (targets are added) into shared memory: nothing that an earlier kernel of
+/// the same epoch writes. `places`: of the drawn rows, by the unit's places.
+template <int W>
+__device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& unit, uint2 key, const unsigned* places,
+                                           Names names) {
+  const int tid = static_cast<int>(threadIdx.x);
+  const GraphEntry one = a.graphs[unit.graph[0]];
+  GraphEntry two = {0, 0, 0, 0};
+  if (unit.graph[1] != kNone) two = a.graphs[unit.graph[1]];
+  Members members;
+  members.graphs = unit.graph[1] != kNone ? 2 : 1;
+  members.wide = (one.wide | two.wide) != 0;
+  members.second = one.nodes;
+  members.rows = one.nodes + two.nodes;
+  members.padded = members.rows > 0 ? (members.rows + 15) & ~15 : 16;
+  if (tid == 0) {
+    const Targets targets = a.targets.of_trial(static_cast<std::size_t>(names.trial));
+    names.target[0] = targets[unit.graph[0]];
+    if (members.graphs == 2) names.target[1] = targets[unit.graph[1]];
+    *reinterpret_cast<Names*>(sm + a.shared.names) = names;
+  }
+
+  // Half of the threads per graph. The first loads fly while the random numbers are made.
+  const bool second = tid >= kThreads / 2;
+  const int own = tid % (kThreads / 2);
+  const int nodes = second ? two.nodes : one.nodes, base = second ? members.second : 0;
+  const unsigned short* offsets = a.row_offsets + (second ? two.first_offset : one.first_offset);
+  const unsigned short* neighbours = a.neighbours + (second ? two.first_edge : one.first_edge);
+  const int edges_before = second ? a.row_offsets[one.first_offset + one.nodes] : 0;
+  const int edges = nodes > 0 ? offsets[nodes] : 0;
+  int begin = 0, end = 0, neighbour = 0;
+  if (own < nodes) begin = offsets[own], end = offsets[own + 1];
+  if (own < edges) neighbour = neighbours[own];
+
+  if (a.model.pre > 0) fill_features<W>(a, sm, members, unit, one, two, places);
+  fill_random<W>(a, sm, members, unit, key);
+
+  auto* inverse = reinterpret_cast<float*>(sm + a.shared.inverse);
+  auto* shared_offsets = reinterpret_cast<unsigned short*>(sm + a.shared.offsets);
+  auto* shared_neighbours = reinterpret_cast<unsigned short*>(sm + a.shared.neighbours);
+  for (int v = own; v < nodes; v += kThreads / 2) {
+    if (v != own) begin = offsets[v], end = offsets[v + 1];
+    const int degree = end - begin;
+    shared_offsets[base + v] = static_cast<unsigned short>(edges_before + begin);
+    inverse[base + v] = degree == 0 ? 0.0f : a.model.sum_aggregation ? 1.0f : 1.0f / static_cast<float>(degree);
+  }
+  if (second && own == 0) shared_offsets[members.rows] = static_cast<unsigned short>(edges_before + edges);
+  for (int e = own; e < edges; e += kThreads / 2) {
+    if (e != own) neighbour = neighbours[e];
+    shared_neighbours[edges_before + e] = static_cast<unsigned short>(neighbour + base);
+  }
+  if (tid < members.padded - members.rows) inverse[members.rows + tid] = 0;
+  __syncthreads();
+  return members;
+}
+
+/// Zeros in the columns from `columns` on of the values a warp's products have left in `to`; own: the lane's first
+/// place there.
+template <int W>
+__device__ __forceinline__ void clear_columns(char* to, int columns, int tiles, unsigned own, int warp, int lane) {
+  using T = Team<W>;
+#pragma unroll 1
+  for (int tile = warp / T::kColumnGroups; tile < tiles; tile += T::kRowGroups, to += T::kRowGroups * T::kTileBytes) {
+#pragma unroll 1
+    for (int i = 0; i < 8; ++i) {
+      const int n = i / 4, column = warp % T::kColumnGroups * 16 + n * 8 + 2 * (lane & 3) + i % 2;
+      const unsigned at = (own ^ static_cast<unsigned>(n) << 4) + static_cast<unsigned>(i / 2 % 2 * 16 * W + i % 2 * 2);
+      if (column >= columns) *reinterpret_cast<Half*>(to + at) = 0;
+    }
+  }
+}
+
+/// What a thread is in the products of a pass, and where it works.
+template <int W>
+struct PassWork {
+  using T = Team<W>;
+  const Args& a;
+  char* sm;
+  const Members& members;
+  const Share& share;
+  const Model& model = a.model;
+  int lane = static_cast<int>(threadIdx.x) & 31;
+  int warp = shfl(static_cast<int>(threadIdx.x) >> 5, 0);  ///< the same in all lanes, and the compiler knows
+  int group = warp % T::kColumnGroups, eighth = lane >> 2, pair = lane & 3;
+  int tiles = members.padded / 16, row = warp / T::kColumnGroups * 16 + eighth;
+  unsigned buffer = static_cast<unsigned>(a.shared.buffer), scratch = static_cast<unsigned>(a.shared.scratch);
+  unsigned last = static_cast<unsigned>(model.layers) * buffer;  ///< where the last layer's output is
+  unsigned operand = 0;  ///< the lane's place in the warp's first tile as operand of ldmatrix
+  /// The place of the lane's two values in row `eighth` of a result; those of the next 8 columns have another bit 4.
+  unsigned result = 0;
+
+  /// Not before they are needed: registers are short.
+  __device__ __forceinline__ void find_places() {
+    operand = computed_here(lane_rows<W>(warp, lane));
+    result = computed_here(chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(group * 2)) +
+                           4 * static_cast<unsigned>(pair));
+  }
+  /// The place of values n (0 or 1) of a result.
+  __device__ __forceinline__ unsigned place(int n) const { return result ^ static_cast<unsigned>(n) << 4; }
+};
+
+/// How a layer's output is kept. Mixed: in half precision, but for the columns from model.fixed on, which are random
+/// and stand there already.
+enum class Stored : int { half, fp32, mixed };
+
+/// Puts the two values of a lane's eight columns into a layer's output at `out`, a tile `offset` further on.
+template <int W>
+__device__ __forceinline__ void store_output(const PassWork<W>& p, const float (&z)[2][4], unsigned out,
+                                             unsigned offset, Stored as) {
+  if (as == Stored::half) {
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      char* to = p.sm + (out + offset + p.place(n));
+      *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+      *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+    }
+    return;
+  }
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+    const int column = p.group * 16 + n * 8 + 2 * p.pair;
+    if (as == Stored::fp32) {
+      auto* to = reinterpret_cast<float*>(p.sm + (out + 2 * offset)) + p.row * W + (column ^ ((p.eighth & 3) << 3));
+      *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
+      *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
+    } else {
+      char* to = p.sm + (out + offset + p.place(n));
+      if (column + 1 < p.model.fixed) {
+        *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+        *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+      } else if (column < p.model.fixed) {
+        *reinterpret_cast<Half*>(to) = to_half(z[n][0]);
+        *reinterpret_cast<Half*>(to + 16 * W) = to_half(z[n][2]);
+      }
+    }
+  }
+}
+
+/// All layers, from buffer 0 to p.last.
+template <int W, bool kElu>
+__device__ __forceinline__ void layers_forward(PassWork<W>& p, int trial) {
+  using T = Team<W>;
+  const Args& a = p.a;
+  const Model& model = p.model;
+  Weights<W> weights;
+  const uint4* from = lane_weights<W>(a.forward_w + static_cast<std::size_t>(trial) * model.weights, p.group, p.lane);
+  const float* bias = a.w + static_cast<std::size_t>(trial) * model.stride + model.weights + p.group * 16 + 2 * p.pair;
+  float2 start[2];
+  const auto load_bias = [&] {
+#pragma unroll
+    for (int n = 0; n < 2; ++n) start[n] = *reinterpret_cast<const float2*>(bias + n * 8);
+  };
+  if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+  load_bias();
+  p.find_places();
+
+  unsigned in = 0;
+#pragma unroll 1
+  for (int l = 0; l < model.layers; ++l) {
+    gather<W, true>(a, p.sm, in, p.members.rows, p.members.padded, p.members.wide, p.share);
+    __syncthreads();
+    const auto as = static_cast<Stored>(
+        computed_here(static_cast<int>(l == model.layers - 1 && model.readout == nn::Readout::max ? Stored::fp32
+                                       : l + 1 == model.pre                                       ? Stored::mixed
+                                                                                                  : Stored::half)));
+    const unsigned out = in + p.buffer;
+    layer_product<W>(p.sm, in, p.scratch, p.tiles, p.operand, start, weights, from, p.warp,
+                     [&](float(&z)[2][4], unsigned offset) {
+#pragma unroll
+                       for (int n = 0; n < 2; ++n) activate<kElu>(model.activation, z[n]);
+                       store_output<W>(p, z, out, offset, as);
+                     });
+    in += p.buffer;
+    if (l + 1 < model.layers) {
+      from += 2 * kMatrixWords<W>;
+      bias += W;
+      if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+      load_bias();
+    }
+    __syncthreads();
+  }
+}
+
+/// From the gradient at p.last to that of all layers' parameters, into the unit's slots.
+template <int W, bool kElu>
+__device__ __forceinline__ void layers_backward(const PassWork<W>& p) {
+  using T = Team<W>;
+  const Args& a = p.a;
+  const Model& model = p.model;
+  char* const sm = p.sm;
+  const Names& names = names_of(a, sm);
+  Weights<W> weights;
+  const uint4* from =
+      lane_weights<W>(a.backward_w + static_cast<std::size_t>(names.trial) * model.weights, p.group, p.lane) +
+      (model.layers - 1) * (2 * kMatrixWords<W>);
+  const std::size_t slot = static_cast<std::size_t>(names.trial) * a.units_most + names.unit;
+  Piece<W> piece = piece_of<W>(p.warp, p.lane, a.slots + slot * model.weights + (model.layers - 1) * (2 * W * W),
+                               a.bias_slots + (slot * model.layers + model.layers - 1) * W);
+  piece.right = computed_here(piece.right);
+  float2 start[2];
+  start[0] = start[1] = make_float2(0, 0);
+  unsigned in = p.last, dz = p.last, next = p.last + p.buffer;
+  if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+#pragma unroll 1
+  for (int l = model.layers - 1; l >= 0; --l) {
+    in -= p.buffer;
+    gather<W, false>(a, sm, dz, p.members.rows, p.members.padded, p.members.wide, p.share);
+    __syncthreads();
+    if (l > 0) {
+      layer_product<W>(
+          sm, dz, p.scratch, p.tiles, p.operand, start, weights, from, p.warp, [&](float(&d)[2][4], unsigned offset) {
+            // All values before the first gradient is stored: the compiler cannot know that they are elsewhere.
+            unsigned h[2][2];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+              h[i / 2][i % 2] =
+                  *reinterpret_cast<const unsigned*>(sm + (in + offset + p.place(i / 2) + i % 2 * (16 * W)));
+            }
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+              *reinterpret_cast<unsigned*>(sm + (next + offset + p.place(i / 2) + i % 2 * (16 * W))) =
+                  times_slope<kElu>(model.activation, d[i / 2][i % 2 * 2], d[i / 2][i % 2 * 2 + 1], h[i / 2][i % 2]);
+            }
+          });
+      // Nothing flows back into random columns.
+      if (l == model.pre) clear_columns<W>(sm + next, model.fixed, p.tiles, p.result, p.warp, p.lane);
+    }
+    weight_gradient<W>(sm, in, dz, p.scratch, p.tiles, piece, p.warp, p.lane);
+    piece.slot -= 2 * kMatrixWords<W>;
+    piece.bias_slot -= W / 2;
+    from -= 2 * kMatrixWords<W>;
+    if (l > 1) {
+      if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+    }
+    __syncthreads();
+    const unsigned used = dz;
+    dz = next;
+    next = used;
+  }
+}
+
+/// Forward, and in training backward: the gradient goes into the unit's slots.
+template <int W, bool kTrain, bool kElu>
+__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, const Share& share, int trial) {
+  PassWork<W> p{a, sm, members, share};
+  layers_forward<W, kElu>(p, trial);
+  head<W, kTrain>(a, sm, p.last, members, p.warp, p.lane);
+  if constexpr (kTrain) layers_backward<W, kElu>(p);
+}
+
+// ---- the kernels of a padded width
 
 /// A block per unit: forward and backward of one step. In the first step of an epoch the epoch's number must be waited
 /// for; in later ones the graphs and random numbers are made ready while the update of the step before still runs.

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "engine/core/randomness.hpp"
-#include "engine/cuda/fused/shape.hpp"
+#include "engine/cuda/fused/trainer.hpp"
 #include "nn/networks.hpp"
 #include "nn/program.hpp"
 #include "support/error.hpp"
@@ -106,48 +106,6 @@ Capacity capacity_of(const Model& model, int width, const Largest& nodes, const 
   return {rows, wanted};
 }
 
-// The parameters' places, from the layout's names.
-class Places {
- public:
-  Places(const nn::ModelConfig& config, int width, Shape& shape)
-      : layout_(nn::layout(config)), width_(width), shape_(shape) {
-    shape.places.assign(layout_.size, kNone);
-    shape.copies.assign(layout_.size, kNone);
-  }
-
-  void layer(const std::string& name, int index) {
-    const auto matrix = [&](const std::string& tensor, int which) {
-      const auto base = static_cast<unsigned>((index * 2 + which) * width_ * width_);
-      each(tensor, [&](std::size_t at, int out, int in) {
-        shape_.places[at] = base + static_cast<unsigned>(fragment_place(width_, in, out));
-        shape_.copies[at] = base + static_cast<unsigned>(fragment_place(width_, out, in));
-      });
-    };
-    matrix(name + ".lin_root.weight", 0);
-    matrix(name + ".lin_rel.weight", 1);
-    each(name + ".lin_rel.bias", [&](std::size_t at, int out, int) { small(at, index * width_ + out); });
-  }
-  void linear(const std::string& name, int weight, int bias, int columns) {
-    each(name + ".weight", [&](std::size_t at, int out, int in) { small(at, weight + in * columns + out); });
-    each(name + ".bias", [&](std::size_t at, int out, int) { small(at, bias + out); });
-  }
-
- private:
-  void small(std::size_t at, int place) { shape_.places[at] = static_cast<unsigned>(shape_.model.weights + place); }
-  template <class Body>
-  void each(const std::string& tensor, Body body) const {
-    const nn::Tensor& t = layout_.at(tensor);
-    const std::size_t columns = t.shape.size() > 1 ? t.shape[1] : 1;
-    for (std::size_t i = 0; i < t.size; ++i) {
-      body(t.offset + i, static_cast<int>(i / columns), static_cast<int>(i % columns));
-    }
-  }
-
-  nn::Layout layout_;
-  int width_;
-  Shape& shape_;
-};
-
 // The gradient of a weight of the head is the sum over graphs of its input times its output's gradient.
 std::vector<unsigned> pairs_of(const Model& model, int width) {
   const auto index = [](int value) { return static_cast<unsigned>(value); };
@@ -247,18 +205,46 @@ Shape shape_of(const Job& job) {
   shape.any_two = sizes.nodes.first + sizes.nodes.second <= capacity.rows &&
                   sizes.edges.first + sizes.edges.second <= capacity.edges;
   shape.kernels = &kernels_of(shape.width);
-  Places places(job.model, shape.width, shape);
-  if (shape.model.pre > 0) {
-    places.layer("pre.0", 0);
-    places.layer("pre.1", 1);
+  const Model& model = shape.model;
+  const int width = shape.width;
+
+  // The parameters' places, from the layout's names.
+  const nn::Layout layout = nn::layout(job.model);
+  shape.places.assign(layout.size, kNone);
+  shape.copies.assign(layout.size, kNone);
+  const auto each = [&](const std::string& tensor, const auto& body) {
+    const nn::Tensor& t = layout.at(tensor);
+    const std::size_t columns = t.shape.size() > 1 ? t.shape[1] : 1;
+    for (std::size_t i = 0; i < t.size; ++i) {
+      body(t.offset + i, static_cast<int>(i / columns), static_cast<int>(i % columns));
+    }
+  };
+  const auto small = [&](const std::string& tensor, int first, int columns) {
+    each(tensor, [&](std::size_t at, int out, int in) {
+      shape.places[at] = static_cast<unsigned>(model.weights + first + in * columns + out);
+    });
+  };
+  const auto matrix = [&](const std::string& tensor, int index) {
+    const auto base = static_cast<unsigned>(index * width * width);
+    each(tensor, [&](std::size_t at, int out, int in) {
+      shape.places[at] = base + static_cast<unsigned>(fragment_place(width, in, out));
+      shape.copies[at] = base + static_cast<unsigned>(fragment_place(width, out, in));
+    });
+  };
+  for (int l = 0; l < model.layers; ++l) {
+    const std::string name = l < model.pre ? "pre." + std::to_string(l) : "convs." + std::to_string(l - model.pre);
+    matrix(name + ".lin_root.weight", 2 * l);
+    matrix(name + ".lin_rel.weight", 2 * l + 1);
+    small(name + ".lin_rel.bias", l * width, 0);
   }
-  for (std::uint32_t l = 0; l < job.model.layers; ++l) {
-    places.layer("convs." + std::to_string(l), static_cast<int>(l) + shape.model.pre);
-  }
-  places.linear("head.fc1", shape.model.w1, shape.model.b1, shape.width);
-  places.linear("head.fc2", shape.model.w2, shape.model.b2, shape.model.hidden);
-  places.linear("head.fc3", shape.model.w3, shape.model.b3, shape.model.classes);
-  shape.factor_pairs = pairs_of(shape.model, shape.width);
+  const auto linear = [&](const std::string& name, int weight, int bias, int columns) {
+    small(name + ".weight", weight, columns);
+    small(name + ".bias", bias, 0);
+  };
+  linear("head.fc1", model.w1, model.b1, width);
+  linear("head.fc2", model.w2, model.b2, model.hidden);
+  linear("head.fc3", model.w3, model.b3, model.classes);
+  shape.factor_pairs = pairs_of(model, width);
   for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
     shape.nodes.push_back(job.data.graphs.num_nodes(g));
     shape.edges.push_back(static_cast<unsigned>(job.data.graphs.num_edges(g)));

@@ -4,37 +4,29 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
-struct Flat {
-  float* values;  ///< [trial][kind][parameter]
-  const unsigned* places;
-  const unsigned* copies;
-  float* parts[3];
-  Half* forward_w;
-  Half* backward_w;
-  unsigned trials, count, stride, weights;
-};
-
 namespace {
 
 constexpr unsigned kCopyThreads = 256;
 
-// From the flat order to the device's (there with the half copies), or the other way round.
+// From `flat`, [trial][kind][parameter], to the device's order (there with the half copies), or the other way round.
 template <bool kScatter>
-__global__ void copy_kernel(Flat flat) {
-  const std::size_t all = static_cast<std::size_t>(flat.trials) * flat.count;
+__global__ void copy_kernel(const __grid_constant__ Args a, float* flat, const unsigned* places, const unsigned* copies,
+                            unsigned count) {
+  float* const parts[3] = {a.w, a.m, a.v};
+  const std::size_t all = static_cast<std::size_t>(a.trials) * count;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
        i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
-    const std::size_t trial = i / flat.count, parameter = i % flat.count;
-    const unsigned place = flat.places[parameter], copy = flat.copies[parameter];
+    const std::size_t trial = i / count, parameter = i % count;
+    const unsigned place = places[parameter], copy = copies[parameter];
 #pragma unroll
     for (int kind = 0; kind < 3; ++kind) {
-      float& value = flat.values[(trial * 3 + kind) * flat.count + parameter];
-      float& part = flat.parts[kind][trial * flat.stride + place];
+      float& value = flat[(trial * 3 + kind) * count + parameter];
+      float& part = parts[kind][trial * a.model.stride + place];
       (kScatter ? part : value) = kScatter ? value : part;
       if (kScatter && kind == 0 && copy != kNone) {
         const Half half = to_half(value);
-        flat.forward_w[trial * flat.weights + copy] = half;
-        flat.backward_w[trial * flat.weights + place] = half;
+        a.forward_w[trial * a.model.weights + copy] = half;
+        a.backward_w[trial * a.model.weights + place] = half;
       }
     }
   }
@@ -112,17 +104,14 @@ States::States(const Shape& shape, std::size_t trials, Stream& stream)
       backward_(forward_.size(), "weights in half precision"),
       staging_(flat_.size(), "host memory for parameters") {}
 
-Flat States::flat() {
-  return {flat_.data(),
-          places_.data(),
-          copies_.data(),
-          {w_.data(), m_.data(), v_.data()},
-          forward_.data(),
-          backward_.data(),
-          static_cast<unsigned>(trials_),
-          static_cast<unsigned>(count_),
-          static_cast<unsigned>(model_.stride),
-          static_cast<unsigned>(model_.weights)};
+template <class Kernel>
+void States::copy(Kernel kernel, Stream& stream) {
+  Args args{};
+  args.model = model_;
+  args.trials = static_cast<int>(trials_);
+  place(args);
+  launch(kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, args, flat_.data(), places_.data(),
+         copies_.data(), static_cast<unsigned>(count_));
 }
 
 void States::load(Stream& stream) {
@@ -130,11 +119,11 @@ void States::load(Stream& stream) {
   forward_.zero(stream);
   backward_.zero(stream);
   flat_.upload(staging_.span(), stream);
-  launch(copy_kernel<true>, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat());
+  copy(copy_kernel<true>, stream);
 }
 
 void States::save(std::span<float> to, Stream& stream) {
-  launch(copy_kernel<false>, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat());
+  copy(copy_kernel<false>, stream);
   flat_.download(to, stream);
 }
 

@@ -398,10 +398,10 @@ class GroupLane final : public Lane {
     graph_ = Graph::capture(stream_, [this, args, &kernels] {
       launch(next_epoch_kernel, 1, 32, 0, stream_, args.epoch);
       for (int s = 0; s < args.steps; ++s) {
-        launch_dependent(kernels.train[args.elu()], trials_.size() * static_cast<std::size_t>(args.units_most),
-                         kThreads, static_cast<std::size_t>(args.shared.bytes), stream_, args, s);
+        launch_with(true, kernels.train[args.elu()], trials_.size() * static_cast<std::size_t>(args.units_most),
+                    kThreads, static_cast<std::size_t>(args.shared.bytes), stream_, args, s);
         const auto update = [&](auto kernel) {
-          launch_dependent(kernel, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
+          launch_with(true, kernel, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
         };
         if (args.squares != nullptr) update(kernels.measure);
         update(kernels.update);
@@ -462,28 +462,19 @@ class GroupLane final : public Lane {
 
   [[nodiscard]] EpochOutput output_of(Chunk& chunk, std::size_t e, std::size_t t, const Timing& timing) const {
     EpochOutput output;
-    output.tally = tally_of(chunk, e, t);
+    const std::size_t row = e * trials_.size() + t, graphs = trials_[t].train.size();
+    const Outcome* from = chunk.outcomes.data() + row * sizes_.steps * sizes_.batch;
+    for (std::size_t i = 0; i < graphs; ++i) {
+      const Outcome& outcome = from[i / job_.batch * sizes_.batch + i % job_.batch];
+      output.tally.add(outcome.loss, outcome.correct > 0);
+    }
     output.seconds = timing.epoch;
-    if (chunk.test_due[e * trials_.size() + t] == 0) return output;
+    if (chunk.test_due[row] == 0) return output;
     output.eval_seconds = timing.test;
     const std::size_t stride = sizes_.tests * job_.model.classes;
-    output.tests = {
-        chunk.logits.span().subspan((e * trials_.size() + t) * sizes_.draws * stride, sizes_.draws * stride),
-        job_.model.classes, sizes_.draws, stride};
+    output.tests = {chunk.logits.span().subspan(row * sizes_.draws * stride, sizes_.draws * stride), job_.model.classes,
+                    sizes_.draws, stride};
     return output;
-  }
-
-  [[nodiscard]] Tally tally_of(Chunk& chunk, std::size_t e, std::size_t t) const {
-    Tally tally;
-    const auto batch = static_cast<std::size_t>(args_.batch);
-    const std::size_t graphs = trials_[t].train.size();
-    const Outcome* from = chunk.outcomes.data() + (e * trials_.size() + t) * sizes_.steps * batch;
-    for (std::size_t first = 0; first < graphs; first += job_.batch, from += batch) {
-      for (std::size_t i = 0; i < std::min<std::size_t>(job_.batch, graphs - first); ++i) {
-        tally.add(from[i].loss, from[i].correct > 0);
-      }
-    }
-    return tally;
   }
 
   const Job& job_;

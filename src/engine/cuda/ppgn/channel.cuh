@@ -3,7 +3,6 @@
 /// classes of entries: factors are gathered entry by entry, and of the product the first entry of every class is
 /// computed. All first entries are in the first `diagonal` rows: a class's first pair begins with the first node of
 /// that node's class, and nodes that are first stand first (see PpgnGraphs).
-#include "engine/cuda/ppgn/places.cuh"
 #include "engine/cuda/ppgn/tile.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -244,15 +243,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
 
   const int warp_row = warp / 4 * 16, warp_column = warp / 2 % 2 * 16, warp_group = warp % 2;
   const bool busy = place.row0 + warp_row < diagonal && place.column0 + warp_column < n;
-  float sums[2][8][4];
-#pragma unroll
-  for (int j = 0; j < 2; ++j) {
-#pragma unroll
-    for (int c = 0; c < 8; ++c) {
-#pragma unroll
-      for (int q = 0; q < 4; ++q) sums[j][c][q] = 0;
-    }
-  }
+  float sums[2][8][4] = {};
   const int row_parity = lane >> 2 & 1;
   const char* const own_left = shared + (warp_row + lane / 4) * 512 + warp_group * 128;
   const char* const own_right = shared + (Tile::kRows + warp_column + lane / 4) * 512 + warp_group * 128;
@@ -315,12 +306,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
     for (int i = 0; i < 8; ++i) x_at[i] = pairs + (x0 + i < n ? x0 + i : n - 1) * left_x;
 #pragma unroll
     for (int j = 0; j < 4; ++j) y_at[j] = pairs + (y0 + j < n ? y0 + j : n - 1) * right_y;
-    float sums[8][4];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-#pragma unroll
-      for (int j = 0; j < 4; ++j) sums[i][j] = 0;
-    }
+    float sums[8][4] = {};
     for (unsigned z = 0; z < n; ++z) {
       float b[4];
 #pragma unroll

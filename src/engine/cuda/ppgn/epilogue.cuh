@@ -1,7 +1,6 @@
 #pragma once
 /// From sums of a tile in registers to rows in memory: bias, ReLU, factor of the row, rounding, mask; through shared
 /// memory, so that memory sees whole chunks of 16 bytes.
-#include "engine/cuda/ppgn/tasks.hpp"
 #include "engine/cuda/ppgn/tile.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

@@ -5,10 +5,12 @@
 ///
 ///   PpgnNetwork<Half> network(job, data, rows, batch, graphs, free_memory(), {stream});
 ///   network.upload(state);
-///   network.forward(batch, {key}, scale);  network.backward(batch);  network.adam(AdamStep(step, rate), batch.rows);
+///   network.forward(batch, network.random(key), scale);  network.backward(batch);  network.adam(AdamStep(step, rate),
+///   batch.rows);
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <span>
@@ -18,14 +20,112 @@
 #include "engine/core/adam.hpp"
 #include "engine/core/job.hpp"
 #include "engine/core/randomness.hpp"
-#include "engine/cuda/ppgn/layout.hpp"
 #include "engine/cuda/ppgn/products.hpp"
 #include "engine/cuda/ppgn/readout.cuh"
 #include "engine/cuda/runtime/targets.hpp"
 #include "engine/sets/set_data.hpp"
+#include "nn/model.hpp"
 #include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// Where the parameters of PPGN lie on the device: every layer's weights as out × in with both padded to the groups of
+/// channels (a layer on several tensors side by side has each padded), then its bias; the votes last, one slot of
+/// gradient being enough for them. What is padding starts as zero and stays zero.
+struct PpgnLayout {
+  struct Layer {
+    std::size_t weight = 0, bias = 0;
+    unsigned stride = 0;  ///< padded inputs
+  };
+  struct Block {
+    std::vector<Layer> mlp[2];
+    Layer skip;           ///< of the block's input, then the product
+    unsigned inputs = 0;  ///< padded channels of the block's input
+  };
+  struct Part {
+    std::size_t flat, device, rows, columns, flat_stride, device_stride;
+  };
+
+  explicit PpgnLayout(const nn::ModelConfig& config)
+      : channels(ppgn_padded(config.width)), classes(config.classes), bias_stride(ppgn_padded(classes)) {
+    const nn::Layout layout = nn::layout(config);
+    flat_size = layout.size;
+    for (std::uint32_t b = 0; b < config.layers; ++b) {
+      const unsigned before = b == 0 ? 1 + config.node_inputs() : config.width;
+      const std::string at = std::to_string(b);
+      Block& block = blocks.emplace_back();
+      block.inputs = ppgn_padded(before);
+      for (unsigned m = 0; m < 2; ++m) {
+        for (std::uint32_t l = 0; l < config.mlp_depth; ++l) {
+          const std::string name = "mlp" + std::to_string(m + 1) + "." + at + "." + std::to_string(l);
+          block.mlp[m].push_back(place(layout, name, {l == 0 ? before : config.width}));
+        }
+      }
+      block.skip = place(layout, "skip." + at, {before, config.width});
+    }
+    const std::size_t inputs = std::size_t{2} * channels;
+    vote_weight = size;
+    for (std::uint32_t b = 0; b < config.layers; ++b) {
+      place_matrix(layout.at("vote." + std::to_string(b) + ".weight"), inputs, {config.width, config.width});
+      size += classes * inputs;
+    }
+    vote_bias = size;
+    for (std::uint32_t b = 0; b < config.layers; ++b) {
+      parts.push_back({layout.at("vote." + std::to_string(b) + ".bias").offset, size, 1, classes, 0, 0});
+      size += bias_stride;
+    }
+  }
+
+  /// From nn::layout order to the device's; `device` must be zeros where it is padding.
+  void spread(std::span<const float> flat, std::span<float> device) const {
+    each_row([&](std::size_t from, std::size_t to, std::size_t count) {
+      std::copy_n(flat.data() + from, count, device.data() + to);
+    });
+  }
+  void gather(std::span<const float> device, std::span<float> flat) const {
+    each_row([&](std::size_t to, std::size_t from, std::size_t count) {
+      std::copy_n(device.data() + from, count, flat.data() + to);
+    });
+  }
+
+  std::vector<Block> blocks;
+  std::vector<Part> parts;
+  unsigned channels;  ///< the width, padded
+  unsigned classes;
+  /// The votes: blocks × classes × 2 · channels weights, then blocks × bias_stride biases.
+  std::size_t vote_weight = 0, vote_bias = 0, bias_stride;
+  std::size_t size = 0;       ///< floats on the device
+  std::size_t flat_size = 0;  ///< floats in nn::layout order
+
+ private:
+  /// The next place; `inputs`: of the tensors side by side.
+  Layer place(const nn::Layout& layout, const std::string& name, std::initializer_list<unsigned> inputs) {
+    Layer layer{.weight = size};
+    for (const unsigned count : inputs) layer.stride += ppgn_padded(count);
+    place_matrix(layout.at(name + ".weight"), layer.stride, inputs);
+    layer.bias = size += std::size_t{channels} * layer.stride;
+    const nn::Tensor& bias = layout.at(name + ".bias");
+    parts.push_back({bias.offset, size, 1, bias.size, 0, 0});
+    size += channels;
+    return layer;
+  }
+  void place_matrix(const nn::Tensor& tensor, std::size_t stride, std::initializer_list<unsigned> inputs) {
+    std::size_t flat = tensor.offset, at = size;
+    for (const unsigned count : inputs) {
+      parts.push_back({flat, at, tensor.shape[0], count, tensor.shape[1], stride});
+      flat += count;
+      at += ppgn_padded(count);
+    }
+  }
+  template <class Body>
+  void each_row(const Body& body) const {
+    for (const Part& part : parts) {
+      for (std::size_t r = 0; r < part.rows; ++r) {
+        body(part.flat + r * part.flat_stride, part.device + r * part.device_stride, part.columns);
+      }
+    }
+  }
+};
 
 /// The graphs, features and targets of a job on the device.
 ///
@@ -91,13 +191,6 @@ class PpgnGraphs {
   DeviceTargets targets_;
   Loss loss_;
   unsigned feature_count_;
-};
-
-/// The random features of a pass over some graphs: drawn under a key, or pinned (on the device; as many rows as the
-/// graphs of the pass have nodes).
-struct PpgnDraw {
-  Key key;
-  const float* pinned = nullptr;
 };
 
 /// Graphs that go through together; results of the i-th graph go to place `first` + i of the pass's lists.
@@ -276,11 +369,19 @@ class PpgnNetwork {
   /// In place of the job's; on the device.
   void set_targets(const Targets& targets) { data_.targets = targets; }
 
+  /// The random features of a pass over some graphs: drawn under a key, or pinned (on the device; as many rows as the
+  /// graphs of the pass have nodes).
+  [[nodiscard]] PpgnRandom random(Key key, const float* pinned = nullptr) const {
+    const bool normal =
+        config_.distribution == nn::Distribution::normal || config_.distribution == nn::Distribution::xavier_normal;
+    return {config_.random_dims(), make_uint2(key.lo, key.hi), normal, feature_scale(config_), pinned};
+  }
+
   /// Forward, losses, and the gradient of the logits times `scale`.
-  void forward(const PpgnBatch& batch, const PpgnDraw& draw, float scale) {
+  void forward(const PpgnBatch& batch, const PpgnRandom& random, float scale) {
     const unsigned channels = layout_.channels;
     queue_.run(ppgn_input_kernel<T>, std::size_t{batch.count} * kPpgnInputBlocks, kThreads, 0, data_, batch.graphs,
-               random_of(draw), layout_.blocks[0].inputs, input_.data(), sizes_.data(), inverse_sizes_.data());
+               random, layout_.blocks[0].inputs, input_.data(), sizes_.data(), inverse_sizes_.data());
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const PpgnLayout::Block& place = layout_.blocks[b];
       auto& block = blocks_[b];
@@ -466,11 +567,6 @@ class PpgnNetwork {
             most_graphs_};
   }
 
-  PpgnRandom random_of(const PpgnDraw& draw) const {
-    const bool normal =
-        config_.distribution == nn::Distribution::normal || config_.distribution == nn::Distribution::xavier_normal;
-    return {config_.random_dims(), make_uint2(draw.key.lo, draw.key.hi), normal, feature_scale(config_), draw.pinned};
-  }
   /// A product of a batch's rows, or two.
   void multiply_rows(const PpgnBatch& batch, RightOperand order, std::initializer_list<PpgnProduct<T>> list) {
     PpgnProducts<T> all{};

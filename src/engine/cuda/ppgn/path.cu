@@ -92,10 +92,10 @@ class TrialLane final : public PlainLane {
     std::uint64_t step = step_;
     const Targets weighted = job_.data.targets.weighted(trial_.class_weights);
     const double rate = learning_rate(job_, trial_, number);
-    const PpgnDraw draw{training_inputs(trial_, number).key};
+    const PpgnRandom random = network_.random(training_inputs(trial_, number).key);
     for (const PpgnBatch& batch : train_.batches) {
       const double divisor = mean_divisor(weighted, std::span(order).subspan(batch.first, batch.count));
-      network_.forward(batch, draw, scale / static_cast<float>(divisor));
+      network_.forward(batch, random, scale / static_cast<float>(divisor));
       network_.backward(batch);
       network_.adam(AdamStep(++step, rate, job_.optimiser), batch.rows, scale);
     }
@@ -121,7 +121,7 @@ class TrialLane final : public PlainLane {
     const std::uint32_t draws = job_.model.random_dims() > 0 ? job_.eval_draws : 1;
     test_logits_.resize(draws * stride);
     for (std::uint32_t draw = 0; draw < draws; ++draw) {
-      const PpgnDraw own{test_inputs(trial_, epoch, draw).key};
+      const PpgnRandom own = network_.random(test_inputs(trial_, epoch, draw).key);
       for (const PpgnBatch& batch : test_.batches) network_.forward(batch, own, 1);
       trained_.record(stream_);
       if (!network_.finish(std::span(test_logits_).subspan(draw * stride, stride), {}, {})) return false;
@@ -170,7 +170,7 @@ class PpgnPath final : public Path {
     logits.values.resize(which.size() * job.model.classes);
     if (which.empty()) return logits;
     Single single(job, graphs(job), parameters, which, draw, options_.memory, stream_);
-    for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, single.draw(), 1);
+    for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, single.random, 1);
     if (!single.network.finish(logits.values, {}, {}) && sizeof(T) == 2) {
       return make_ppgn_path({Precision::fp32, options_.threads})->predict(job, parameters, which, draw);
     }
@@ -189,7 +189,7 @@ class PpgnPath final : public Path {
       single.network.begin();
       single.network.clear_gradient();
       for (const PpgnBatch& batch : single.pass.batches) {
-        single.network.forward(batch, single.draw(), scale / static_cast<float>(divisor));
+        single.network.forward(batch, single.random, scale / static_cast<float>(divisor));
         single.network.backward(batch);
         single.network.add_gradient(batch.rows, scale);
       }
@@ -213,15 +213,14 @@ class PpgnPath final : public Path {
                   std::min(memory, free_memory() / 10 * 9), {stream}),
           pass(which.size()),
           pinned(DeviceArray<float>::from(drawn.pinned, "pinned features", stream)),
-          key(inputs_of(drawn).key) {
+          random(network.random(inputs_of(drawn).key, pinned.data())) {
       network.set_parameters(parameters);
       pass.prepare(data, which, job.batch, stream);
     }
-    [[nodiscard]] PpgnDraw draw() const { return {key, pinned.size() == 0 ? nullptr : pinned.data()}; }
     PpgnNetwork<T> network;
     PpgnPass pass;
     DeviceArray<float> pinned;
-    Key key;
+    PpgnRandom random;
   };
 
   static unsigned lanes_for(const Job& job, const PpgnGraphs& data, std::span<const Trial> trials, std::size_t memory) {

@@ -2,9 +2,8 @@
 /// What PPGN does before its products and behind them: the input tensor (adjacency, then on the diagonal the nodes'
 /// features and their random ones), the readouts that vote, the loss, and Adam.
 #include "engine/core/loss.hpp"
-#include "engine/cuda/ppgn/places.cuh"
+#include "engine/cuda/ppgn/tile.cuh"
 #include "engine/cuda/runtime/adam.cuh"
-#include "engine/cuda/runtime/half.cuh"
 #include "engine/cuda/runtime/philox.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

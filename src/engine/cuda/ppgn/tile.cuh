@@ -1,12 +1,57 @@
 #pragma once
-/// A tile of a matrix product on tensor cores: half-precision operands staged in shared memory by cp.async, fp32 sums
-/// in registers. An operand lies in memory with the inner dimension contiguous (by_depth = false: rows of the output
-/// times depth) or with the outer one contiguous (by_depth = true: a row per step of depth); ldmatrix transposes the
-/// latter. Rows in shared memory are padded to an odd number of 16-byte chunks, so that the eight rows of an 8 × 8
-/// matrix lie in different banks and every address is a constant offset from the lane's own.
+/// Where a block of PPGN's kernels begins and works, and a tile of a matrix product on tensor cores: half-precision
+/// operands staged in shared memory by cp.async, fp32 sums in registers. An operand lies in memory with the inner
+/// dimension contiguous (by_depth = false: rows of the output times depth) or with the outer one contiguous (by_depth =
+/// true: a row per step of depth); ldmatrix transposes the latter. Rows in shared memory are padded to an odd number of
+/// 16-byte chunks, so that the eight rows of an 8 × 8 matrix lie in different banks and every address is a constant
+/// offset from the lane's own.
+#include "engine/cuda/ppgn/products.hpp"
 #include "engine/cuda/runtime/mma.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// What every kernel of PPGN begins with: waits for what was queued before, then lets what comes next be placed, as
+/// PpgnQueue wants it.
+__device__ __forceinline__ void ppgn_begin() {
+  pdl_wait();
+  pdl_trigger();
+}
+
+/// Which tile of which product a block makes. Tiles of the same rows are neighbours in time: they share their left
+/// operand in the second-level cache.
+template <class Tile, class T>
+struct PpgnRowsPlace {
+  const PpgnProducts<T>& all;
+  unsigned across = (all.product[0].columns + Tile::kColumns - 1) / Tile::kColumns;
+  unsigned down = (all.rows + Tile::kRows - 1) / Tile::kRows;
+  unsigned product = blockIdx.x / across / down;
+  unsigned row0 = blockIdx.x / across % down * Tile::kRows, column0 = blockIdx.x % across * Tile::kColumns;
+};
+
+/// The last task that begins at or before the tile.
+template <class T>
+__device__ __forceinline__ const PpgnWeightTask<T>& ppgn_task_of(const PpgnWeightTask<T>* tasks, unsigned count,
+                                                                 unsigned tile) {
+  unsigned low = 0, high = count;
+  while (high - low > 1) {
+    const unsigned middle = (low + high) / 2;
+    (tasks[middle].first_tile <= tile ? low : high) = middle;
+  }
+  return tasks[low];
+}
+
+/// Which tile of which task a block makes, and over which rows.
+template <class Tile, class T>
+struct PpgnWeightPlace {
+  const PpgnWeightTasks<T>& all;
+  unsigned slot = blockIdx.x / all.tiles, begin = slot * all.rows_per_slot;  ///< the range of rows
+  unsigned end = begin + all.rows_per_slot < all.rows ? begin + all.rows_per_slot : all.rows;
+  const PpgnWeightTask<T>& task = ppgn_task_of(all.tasks, all.count, all.first_tile + blockIdx.x % all.tiles);
+  float* out = all.out + slot * all.slot_size;
+  unsigned place = all.first_tile + blockIdx.x % all.tiles - task.first_tile;
+  unsigned row0 = place / task.tiles_in_columns * Tile::kRows;
+  unsigned column0 = place % task.tiles_in_columns * Tile::kColumns;
+};
 
 /// RowTiles × 16 rows and ColumnTiles × 8 columns per warp, WarpRows × WarpColumns warps per block, Stages of loads,
 /// each of Depth (32 or 64).
@@ -91,18 +136,10 @@ struct PpgnOperand {
     return shared + (column + (lane & 7) + ((lane >> 4) << 3)) * kPitch + ((lane >> 3) & 1) * 16;
   }
   static __device__ __forceinline__ void fragments(unsigned (&out)[4], const char* lane) {
-    if (ByDepth) {
-      ldmatrix_x4_trans(out, lane);
-    } else {
-      ldmatrix_x4(out, lane);
-    }
+    return ByDepth ? ldmatrix_x4_trans(out, lane) : ldmatrix_x4(out, lane);
   }
   static __device__ __forceinline__ void fragments(unsigned (&out)[2], const char* lane) {
-    if (ByDepth) {
-      ldmatrix_x2_trans(out, lane);
-    } else {
-      ldmatrix_x2(out, lane);
-    }
+    return ByDepth ? ldmatrix_x2_trans(out, lane) : ldmatrix_x2(out, lane);
   }
   /// How far the fragments of `tiles` × 8 rows or columns, and of 16 · step of depth, are away.
   static __device__ constexpr int outer_offset(int tiles) { return ByDepth ? tiles * 16 : tiles * 8 * kPitch; }

@@ -1,11 +1,11 @@
-/// The products of product.cuh by Hopper's wgmma: tiles 64, 128 or 200 columns wide (the paper's width of
+/// The products of products.cu by Hopper's wgmma: tiles 64, 128 or 200 columns wide (the paper's width of
 /// 400 is twice 200), a warpgroup for each 64 rows, both operands in shared memory, swizzled as runtime/wgmma.cuh says.
 /// Those of 128 rows are small enough for two blocks per multiprocessor: while one waits for its first stage or hands
 /// out its results, the other multiplies. What a tile's sums are depends on the width alone (it chooses the tile),
 /// never on the number of rows.
 #include "engine/cuda/ppgn/epilogue.cuh"
-#include "engine/cuda/ppgn/places.cuh"
 #include "engine/cuda/ppgn/products.hpp"
+#include "engine/cuda/ppgn/tile.cuh"
 #include "engine/cuda/runtime/wgmma.cuh"
 
 // The instructions exist in code made for sm_90a alone; other code never runs these kernels (has_wgmma()).
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   using Shared = PpgnWgmmaRowsShared<Tile, RightByDepth>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
-  const PpgnRowsPlace<Tile> place(all);
+  const PpgnRowsPlace<Tile, Half> place{all};
   const unsigned columns = all.product[0].columns, row0 = place.row0, column0 = place.column0;
   const PpgnProduct<Half>& product = all.product[place.product];
   char* const shared = dynamic_shared();
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   using Shared = PpgnWgmmaWeightShared<Tile>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
-  const PpgnWeightPlace<Tile, Half> place(all);
+  const PpgnWeightPlace<Tile, Half> place{all};
   const PpgnWeightTask<Half>& task = place.task;
   const unsigned row0 = place.row0, column0 = place.column0, begin = place.begin, end = place.end;
   char* const shared = dynamic_shared();

@@ -43,11 +43,20 @@ void release(void* memory) noexcept {
 }
 
 namespace {
-int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
+int current_device() {
+  int device = 0;
   check(cudaGetDevice(&device), "asking for the device");
-  check(cudaDeviceGetAttribute(&value, which, device), "asking what the device can do");
+  return device;
+}
+int attribute(cudaDeviceAttr which) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, current_device()), "asking what the device can do");
   return value;
+}
+cudaDeviceProp properties_of_device() {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, current_device()), "asking for the device's name");
+  return properties;
 }
 }  // namespace
 
@@ -57,10 +66,7 @@ void enter_device() {
   check(cudaSetDevice(static_cast<int>(rank_in_machine() % static_cast<unsigned>(count))), "choosing a device");
 }
 uint64_t device_identity() {
-  int device = 0;
-  cudaDeviceProp properties;
-  check(cudaGetDevice(&device), "asking for the device");
-  check(cudaGetDeviceProperties(&properties, device), "asking for the device's name");
+  const cudaDeviceProp properties = properties_of_device();
   uint64_t halves[2];
   static_assert(sizeof halves == sizeof properties.uuid);
   std::memcpy(halves, &properties.uuid, sizeof halves);
@@ -101,10 +107,7 @@ DeviceState device_state() {
   }
   if (count == 0) return {false, "no GPU"};
   enter_device();
-  int device = 0;
-  cudaDeviceProp properties;
-  check(cudaGetDevice(&device), "asking for the device");
-  check(cudaGetDeviceProperties(&properties, device), "asking for the device's name");
+  const cudaDeviceProp properties = properties_of_device();
   // The code is built for one generation of chips and those after it.
   if (properties.major < TYCHE_CUDA_LEAST_MAJOR) {
     return {false, std::string(properties.name) + " is older than this build's kernels (compute capability " +

@@ -84,59 +84,53 @@ class Event {
   cudaEvent_t handle_ = nullptr;
 };
 
+/// Queues a copy; memory of the host that is not pinned has been read when the call returns.
+inline void copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, const char* what,
+                       Stream& stream) {
+  if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream.handle()), what);
+}
+
 template <class T>
 class DeviceArray {
  public:
   DeviceArray() = default;
   DeviceArray(std::size_t count, const char* what) : size_(count) {
-    if (count > 0) data_ = static_cast<T*>(allocate(count * sizeof(T), what));
-  }
-  ~DeviceArray() { release(data_); }
-  DeviceArray(DeviceArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  DeviceArray& operator=(DeviceArray&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
+    if (count > 0) data_.reset(static_cast<T*>(allocate(count * sizeof(T), what)));
   }
 
-  /// Copies of host memory that is not pinned have left it when the call returns.
   static DeviceArray from(std::span<const T> values, const char* what, Stream& stream) {
     DeviceArray array(values.size(), what);
     array.upload(values, stream);
     return array;
   }
 
-  [[nodiscard]] T* data() { return data_; }
-  [[nodiscard]] const T* data() const { return data_; }
+  [[nodiscard]] T* data() { return data_.get(); }
+  [[nodiscard]] const T* data() const { return data_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
 
   void zero(Stream& stream) {
-    if (size_ > 0) check(cudaMemsetAsync(data_, 0, bytes(), stream.handle()), "clearing device memory");
+    if (size_ == 0) return;
+    check(cudaMemsetAsync(data(), 0, size_ * sizeof(T), stream.handle()), "clearing device memory");
   }
   void upload(std::span<const T> values, Stream& stream) {
     if (values.size() > size_) throw Error("an upload larger than its array");
-    if (values.empty()) return;
-    check(cudaMemcpyAsync(data_, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream.handle()),
-          "copying to the device");
+    copy_bytes(data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice, "copying to the device", stream);
   }
   void download(std::span<T> values, Stream& stream) const {
     if (values.size() > size_) throw Error("a download larger than its array");
-    if (values.empty()) return;
-    check(cudaMemcpyAsync(values.data(), data_, values.size_bytes(), cudaMemcpyDeviceToHost, stream.handle()),
-          "copying from the device");
+    copy_bytes(values.data(), data(), values.size_bytes(), cudaMemcpyDeviceToHost, "copying from the device", stream);
   }
   /// Copies all of another array of the same size.
   void copy_from(const DeviceArray& other, Stream& stream) {
     if (other.size_ != size_) throw Error("a copy between arrays of two sizes");
-    if (size_ == 0) return;
-    check(cudaMemcpyAsync(data_, other.data_, bytes(), cudaMemcpyDeviceToDevice, stream.handle()),
-          "copying on the device");
+    copy_bytes(data(), other.data(), size_ * sizeof(T), cudaMemcpyDeviceToDevice, "copying on the device", stream);
   }
 
  private:
-  T* data_ = nullptr;
+  struct Deleter {
+    void operator()(T* memory) const noexcept { release(memory); }
+  };
+  std::unique_ptr<T, Deleter> data_;
   std::size_t size_ = 0;
 };
 
@@ -146,24 +140,19 @@ class PinnedArray {
  public:
   PinnedArray() = default;
   PinnedArray(std::size_t count, const char* what) : size_(count) {
-    if (count > 0) check(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(T)), what);
+    void* memory = nullptr;
+    if (count > 0) check(cudaMallocHost(&memory, count * sizeof(T)), what);
+    data_.reset(static_cast<T*>(memory));
   }
-  ~PinnedArray() {
-    if (data_ != nullptr) cudaFreeHost(data_);
-  }
-  PinnedArray(PinnedArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  PinnedArray& operator=(PinnedArray&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  [[nodiscard]] std::span<T> span() { return {data_, size_}; }
-  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] std::span<T> span() { return {data_.get(), size_}; }
+  [[nodiscard]] T* data() { return data_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  T* data_ = nullptr;
+  struct Deleter {
+    void operator()(T* memory) const noexcept { (void)cudaFreeHost(memory); }
+  };
+  std::unique_ptr<T, Deleter> data_;
   std::size_t size_ = 0;
 };
 
@@ -178,11 +167,16 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 namespace detail {
 /// Lets a kernel have all shared memory there is; asked of the driver once per thread.
 void allow_shared(const void* kernel);
+}  // namespace detail
+
+/// Queues a kernel; `shared` is its dynamic shared memory in bytes. A dependent one may begin while the one before it
+/// in the stream still runs: it must call pdl_wait() before it touches what that one writes (and what any one before
+/// that wrote, unless that one waited too).
 template <class... Parameters, class... Arguments>
 void launch_with(bool dependent, void (*kernel)(Parameters...), std::size_t blocks, unsigned threads,
                  std::size_t shared, Stream& stream, const Arguments&... arguments) {
   if (blocks == 0) return;
-  if (shared > 48 * 1024) allow_shared(reinterpret_cast<const void*>(kernel));
+  if (shared > 48 * 1024) detail::allow_shared(reinterpret_cast<const void*>(kernel));
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(threads);
@@ -195,21 +189,6 @@ void launch_with(bool dependent, void (*kernel)(Parameters...), std::size_t bloc
   config.numAttrs = dependent ? 1 : 0;
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "launching a kernel");
 }
-}  // namespace detail
-
-/// Queues a kernel; `shared` is its dynamic shared memory in bytes.
-template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared, Stream& stream,
-            const Arguments&... arguments) {
-  detail::launch_with(false, kernel, blocks, threads, shared, stream, arguments...);
-}
-/// The same, but the kernel may begin while the one before it in the stream still runs: it must call pdl_wait() before
-/// it touches what that one writes (and what any one before that wrote, unless that one waited too).
-template <class... Parameters, class... Arguments>
-void launch_dependent(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
-                      Stream& stream, const Arguments&... arguments) {
-  detail::launch_with(true, kernel, blocks, threads, shared, stream, arguments...);
-}
 
 /// Work that is queued again and again, at the cost of one launch.
 class Graph {
@@ -220,27 +199,34 @@ class Graph {
     work();
     cudaGraph_t captured = nullptr;
     check(cudaStreamEndCapture(stream.handle(), &captured), "recording a graph");
-    Graph graph;
-    const cudaError_t status = cudaGraphInstantiate(&graph.exec_, captured, 0);
+    cudaGraphExec_t made = nullptr;
+    const cudaError_t status = cudaGraphInstantiate(&made, captured, 0);
     cudaGraphDestroy(captured);
     check(status, "preparing a graph");
+    Graph graph;
+    graph.exec_.reset(made);
     return graph;
   }
-  Graph() = default;
-  ~Graph() {
-    if (exec_ != nullptr) cudaGraphExecDestroy(exec_);
-  }
-  Graph(Graph&& other) noexcept : exec_(std::exchange(other.exec_, nullptr)) {}
-  Graph& operator=(Graph&& other) noexcept {
-    std::swap(exec_, other.exec_);
-    return *this;
-  }
-  void launch(Stream& stream) const { check(cudaGraphLaunch(exec_, stream.handle()), "launching a graph"); }
+  void launch(Stream& stream) const { check(cudaGraphLaunch(exec_.get(), stream.handle()), "launching a graph"); }
 
  private:
-  cudaGraphExec_t exec_ = nullptr;
+  struct Deleter {
+    void operator()(cudaGraphExec_t graph) const noexcept { (void)cudaGraphExecDestroy(graph); }
+  };
+  std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Deleter> exec_;
 };
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS
 
 #endif
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// Queues a kernel; `shared` is its dynamic shared memory in bytes.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared, Stream& stream,
+            const Arguments&... arguments) {
+  launch_with(false, kernel, blocks, threads, shared, stream, arguments...);
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,6 +1,6 @@
 #pragma once
 /// What kernels of this room ask of a GPU beyond plain C++: exchanges in a warp, shared memory, the order of kernels,
-/// fast functions, atomics, caches. Half precision is in half.cuh, products of matrices in mma.cuh; each function has
+/// fast functions, atomics, caches. Half precision and products of matrices are in mma.cuh; each function has
 /// its twin in the tests' emulator. All 32 lanes of a warp must take part in collective calls.
 #include <cmath>
 

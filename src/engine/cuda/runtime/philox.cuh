@@ -17,29 +17,25 @@ __device__ __forceinline__ uint4 philox(uint2 key, uint4 counter) {
   return counter;
 }
 
-/// Two normal variates from two words. Fast: the radius' logarithm near 1 and the angle are taken from exact
-/// reductions, so values agree with engine::box_muller to a few units in 1e-6.
+/// Two normal variates from two words. The radius' logarithm near 1 and the angle are taken from exact reductions, so
+/// values agree with engine::box_muller to a few units in 1e-6. Fast: for half precision.
+template <bool Fast>
 __device__ __forceinline__ float2 normal_pair(unsigned radius_word, unsigned angle_word) {
   // u = (word + 1/2) / 2^32. Close to 1 the logarithm loses its digits in u, not in 1 - u.
   const float u = (static_cast<float>(radius_word) + 0.5f) * 0x1p-32f;
   const float gap = (static_cast<float>(~radius_word) + 0.5f) * 0x1p-32f;  // 1 - u
-  const float log_u = radius_word >= 0xF0000000u ? log1pf(-gap) : logf(u);
+  const float log_u = radius_word >= 0xF0000000u
+                          ? (Fast ? -gap * (1.0f + gap * (0.5f + gap * 0.33333333f)) : log1pf(-gap))
+                          : (Fast ? fast_log(u) : logf(u));
   const float radius = sqrtf(-2.0f * log_u);
   // The angle 2π w/2^32 as a signed turn around zero: word read as a signed number.
   const float angle = static_cast<float>(static_cast<int>(angle_word)) * (6.2831853071795865f * 0x1p-32f);
   float sine, cosine;
-  sincosf(angle, &sine, &cosine);
-  return make_float2(radius * cosine, radius * sine);
-}
-/// The same for half precision: fast logarithm and sine.
-__device__ __forceinline__ float2 normal_pair_fast(unsigned radius_word, unsigned angle_word) {
-  const float u = (static_cast<float>(radius_word) + 0.5f) * 0x1p-32f;
-  const float gap = (static_cast<float>(~radius_word) + 0.5f) * 0x1p-32f;
-  const float log_u = radius_word >= 0xF0000000u ? -gap * (1.0f + gap * (0.5f + gap * 0.33333333f)) : fast_log(u);
-  const float radius = sqrtf(-2.0f * log_u);
-  const float angle = static_cast<float>(static_cast<int>(angle_word)) * (6.2831853071795865f * 0x1p-32f);
-  float sine, cosine;
-  fast_sincos(angle, &sine, &cosine);
+  if (Fast) {
+    fast_sincos(angle, &sine, &cosine);
+  } else {
+    sincosf(angle, &sine, &cosine);
+  }
   return make_float2(radius * cosine, radius * sine);
 }
 
@@ -49,8 +45,7 @@ __device__ __forceinline__ float4 feature_block(uint2 key, unsigned block, unsig
                                                 float scale) {
   const uint4 words = philox(key, make_uint4(block, node, graph, 0));
   if (normal) {
-    const float2 a = Fast ? normal_pair_fast(words.x, words.y) : normal_pair(words.x, words.y);
-    const float2 b = Fast ? normal_pair_fast(words.z, words.w) : normal_pair(words.z, words.w);
+    const float2 a = normal_pair<Fast>(words.x, words.y), b = normal_pair<Fast>(words.z, words.w);
     return make_float4(a.x * scale, a.y * scale, b.x * scale, b.y * scale);
   }
   const float unit = scale * 0x1p-31f;

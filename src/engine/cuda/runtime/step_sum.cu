@@ -15,15 +15,13 @@ namespace {
 class HostSum final : public StepSum {
  public:
   HostSum(const Peers& peers, std::size_t size, std::size_t most, Stream& stream)
-      : peers_(peers),
-        size_(size),
-        stream_(stream),
+      : StepSum(peers, size, stream),
         own_(peers.share(most, 0).size() * size, "the gradients of some batches"),
         total_(size, "the gradient") {}
 
   void sum(const float* own, std::size_t batches, float* total) override {
     const std::size_t count = peers_.share(batches).size();
-    if (count > 0) copy(own_.data(), own, count * size_, cudaMemcpyDeviceToHost);
+    copy(own_.data(), own, count * size_, cudaMemcpyDeviceToHost);
     stream_.sync();
     std::vector<const float*> vectors;
     for (std::size_t i = 0; i < count; ++i) vectors.push_back(own_.data() + i * size_);
@@ -34,9 +32,7 @@ class HostSum final : public StepSum {
   void gather(float* all, std::size_t batches, std::size_t each) override {
     if (all_.size() < batches * each) all_ = PinnedArray<float>(batches * each, "what batches leave");
     const Share own = peers_.share(batches);
-    if (own.size() > 0) {
-      copy(all_.data() + own.begin * each, all + own.begin * each, own.size() * each, cudaMemcpyDeviceToHost);
-    }
+    copy(all_.data() + own.begin * each, all + own.begin * each, own.size() * each, cudaMemcpyDeviceToHost);
     stream_.sync();
     std::vector<Peers::Piece> pieces;
     for (std::size_t r = 0; r < peers_.size(); ++r) {
@@ -48,13 +44,6 @@ class HostSum final : public StepSum {
   }
 
  private:
-  void copy(float* to, const float* from, std::size_t count, cudaMemcpyKind kind) {
-    check(cudaMemcpyAsync(to, from, count * sizeof(float), kind, stream_.handle()), "copying the gradients of ranks");
-  }
-
-  const Peers& peers_;
-  std::size_t size_;
-  Stream& stream_;
   PinnedArray<float> own_, total_, all_;
 };
 
@@ -75,15 +64,11 @@ class NcclSum final : public StepSum {
  public:
   NcclSum(const NcclCalls& calls, const Peers& peers, void* communicator, std::size_t size, std::size_t most,
           Stream& stream)
-      : calls_(calls),
-        peers_(peers),
+      : StepSum(peers, size, stream),
+        calls_(calls),
         communicator_(communicator),
-        size_(size),
-        stream_(stream),
         gathered_(peers.size() * peers.share(most, 0).size() * size, "the gradients of all batches") {}
   ~NcclSum() override { (void)calls_.destroy(communicator_); }
-  NcclSum(const NcclSum&) = delete;
-  NcclSum& operator=(const NcclSum&) = delete;
 
   void sum(const float* own, std::size_t batches, float* total) override {
     const std::size_t most = peers_.share(batches, 0).size();
@@ -99,11 +84,11 @@ class NcclSum final : public StepSum {
       all_ = DeviceArray<float>(peers_.size() * most, "what batches leave");
     }
     const Share own = peers_.share(batches);
-    copy(own_.data(), all + own.begin * each, own.size() * each);
+    copy(own_.data(), all + own.begin * each, own.size() * each, cudaMemcpyDeviceToDevice);
     all_gather(own_.data(), all_, most);
     for (std::size_t r = 0; r < peers_.size(); ++r) {
       const Share part = peers_.share(batches, r);
-      copy(all + part.begin * each, all_.data() + r * most, part.size() * each);
+      copy(all + part.begin * each, all_.data() + r * most, part.size() * each, cudaMemcpyDeviceToDevice);
     }
   }
 
@@ -112,17 +97,8 @@ class NcclSum final : public StepSum {
     const int status = calls_.all_gather(own, all.data(), count, NcclCalls::kFloat, communicator_, stream_.handle());
     if (status != 0) throw IoError(std::string("NCCL: gathering gradients: ") + calls_.error(status));
   }
-  void copy(float* to, const float* from, std::size_t count) {
-    if (count == 0) return;
-    check(cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToDevice, stream_.handle()),
-          "copying the gradients of ranks");
-  }
-
   const NcclCalls& calls_;
-  const Peers& peers_;
   void* communicator_;
-  std::size_t size_;
-  Stream& stream_;
   DeviceArray<float> gathered_, own_, all_;
 };
 

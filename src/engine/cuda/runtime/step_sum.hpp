@@ -17,11 +17,23 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 /// Pointers are the device's. Work is queued, or done, when a call returns.
 class StepSum {
  public:
+  StepSum(const Peers& peers, std::size_t size, Stream& stream) : peers_(peers), size_(size), stream_(stream) {}
+  StepSum(const StepSum&) = delete;
+  StepSum& operator=(const StepSum&) = delete;
   virtual ~StepSum() = default;
   /// total = ((b0 + b1) + b2) + …: vectors of the parameters' size, of which this rank's lie one after the other.
   virtual void sum(const float* own, std::size_t batches, float* total) = 0;
   /// `all` has `each` numbers per batch: those of this rank's are there, and all come.
   virtual void gather(float* all, std::size_t batches, std::size_t each) = 0;
+
+ protected:
+  void copy(float* to, const float* from, std::size_t count, cudaMemcpyKind kind) {
+    copy_bytes(to, from, count * sizeof(float), kind, "copying the gradients of ranks", stream_);
+  }
+
+  const Peers& peers_;
+  std::size_t size_;
+  Stream& stream_;
 };
 
 /// What is used of NCCL, as nccl.h declares it: Debian has the library in another archive, and many clusters have it

@@ -24,8 +24,7 @@
 ///    change their places; that layout is not used here.) The next 16 of depth are two atoms away: 2 · SBO.
 ///  - The swizzle: bits 4–6 of the address are XORed with bits 7–9 (128 bytes), bits 4–5 with bits 7–8 (64 bytes).
 ///    Atoms begin at multiples of 1024 (512) bytes, so that the base offset in bits 49–51 is zero.
-#include "engine/cuda/runtime/half.cuh"
-#include "engine/cuda/runtime/intrinsics.cuh"
+#include "engine/cuda/runtime/mma.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
