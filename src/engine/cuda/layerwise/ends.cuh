@@ -274,6 +274,9 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
     reinterpret_cast<uint32_t*>(steps)[i] = reinterpret_cast<const uint32_t*>(a.steps)[i];
   }
   __syncthreads();
+  const auto dropped = [&](const GraphStep& step, uint32_t c) {
+    return a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f;
+  };
   for (uint32_t s = 0; s < a.count; ++s) {
     const GraphStep& step = steps[s];
     const float* in = values + step.in;
@@ -286,11 +289,7 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
       for (uint32_t c = threadIdx.x; c < step.columns; c += kHeadThreads) {
         if (step.kind == GraphKind::copy) out[c] = step.add ? out[c] + in[c] : in[c];
         if (step.kind == GraphKind::activate) out[c] = activated<false>(step.activation, in[c]);
-        if (step.kind == GraphKind::dropout) {
-          out[c] =
-              in[c] *
-              (a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f);
-        }
+        if (step.kind == GraphKind::dropout) out[c] = in[c] * dropped(step, c);
       }
     }
     __syncthreads();
@@ -327,9 +326,7 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
       } else if (step.kind == GraphKind::activate) {
         d_in[c] += d_out[c] * derivative(step.activation, values[step.out + c]);
       } else {
-        d_in[c] +=
-            d_out[c] *
-            (a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f);
+        d_in[c] += d_out[c] * dropped(step, c);
       }
     }
     __syncthreads();

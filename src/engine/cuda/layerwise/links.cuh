@@ -455,20 +455,6 @@ __global__ void __launch_bounds__(kThreads, 3) gather_kernel(GatherArguments<P> 
   }
 }
 
-/// Writes a vector of a gradient, or adds to it; zeros from `columns` on.
-template <class P>
-__device__ __forceinline__ void leave_vector(float (&sum)[P::kVector], uint32_t column, uint32_t columns,
-                                             const Slope& slope, const float (&h)[P::kVector], bool accumulate,
-                                             typename P::Element* to) {
-  float before[P::kVector] = {};
-  if (accumulate) P::unpack(*reinterpret_cast<const uint4*>(to), before);
-  unrolled<P::kVector>([&](unsigned c) {
-    sum[c] = column + c < columns ? sum[c] * slope_at(slope, h[c]) : 0.0f;
-    if (accumulate) sum[c] += before[c];
-  });
-  *reinterpret_cast<uint4*>(to) = P::pack(sum);
-}
-
 template <class P>
 struct GatherBackArguments {
   GatherArguments<P> forward;
@@ -478,9 +464,7 @@ struct GatherBackArguments {
   Rows<const typename P::Element> values;
   Rows<const typename P::Element> d;  ///< gradient of the output
   bool wanted;                        ///< whether that of the rows is wanted, beside that of ε
-  uint32_t columns;                   ///< zeros are written from this column on
-  Slope slope;
-  bool accumulate;
+  Leaving<P> d_in;
   float* slots;  ///< where there is an ε: one per block of threads
   uint32_t slices;
 };
@@ -503,8 +487,7 @@ __device__ __forceinline__ void take_shares(const GatherArguments<P>& f, uint32_
 
 /// To the rows that were read, or with which the sum began.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
-    gather_back_kernel(GatherBackArguments<P> a, Rows<typename P::Element> d_in) {
+__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3) gather_back_kernel(GatherBackArguments<P> a) {
   __shared__ uint32_t graph[kTile];
   __shared__ RowWalk walks[kTile];
   __shared__ float parts[kThreads / 32];
@@ -570,7 +553,7 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
         unrolled<P::kVector>([&](unsigned c) { sum[c] *= my.share; });
       }
       unrolled<P::kVector>([&](unsigned c) { sum[c] += factor * d[c]; });
-      leave_vector<P>(sum, column, a.columns, a.slope, h, a.accumulate, d_in.data + row * d_in.stride + column);
+      leave_vector<P>(a.d_in, row, column, sum, h);
     }
   }
   if (!a.begins || f.eps == nullptr) return;
@@ -583,9 +566,7 @@ struct ArcBackArguments {
   GatherArguments<P> forward;
   BatchRows rows;                     ///< of arcs
   Rows<const typename P::Element> d;  ///< gradient of the output
-  uint32_t columns;                   ///< zeros are written from this column on
-  Slope slope;
-  bool accumulate;
+  Leaving<P> d_in;
 };
 
 /// The messages along an arc from `begin` to `end`: who hears of it, and whom they hear.
@@ -609,8 +590,7 @@ struct ArcRow {
 
 /// To the arcs that messages of both look at: an edge carries messages each way.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
-    arc_back_kernel(ArcBackArguments<P> a, Rows<typename P::Element> out) {
+__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3) arc_back_kernel(ArcBackArguments<P> a) {
   __shared__ uint32_t graph[kTile];
   __shared__ ArcRow arcs[kTile];
   const GatherArguments<P>& f = a.forward;
@@ -660,7 +640,7 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
             [&](unsigned c) { sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[j] * d[c]); });
       });
     }
-    leave_vector<P>(sum, column, a.columns, a.slope, m, a.accumulate, out.data + row * out.stride + column);
+    leave_vector<P>(a.d_in, row, column, sum, m);
   }
 }
 
@@ -673,11 +653,8 @@ struct ProductArguments {
   Rows<const typename P::Element> x, y;
   bool x_down, y_down;  ///< whether the third of a product's nodes is the first of a pair, or its second
   uint32_t columns;     ///< a multiple of 16
-  // back: what is left is the gradient of these
-  Rows<const typename P::Element> values;
-  uint32_t d_columns;
-  Slope slope;
-  bool accumulate;
+  Rows<const typename P::Element> values;  ///< back: what is left is the gradient of these
+  Leaving<P> d_in;
 };
 
 /// out(i, j) = Σ_k x · y, column by column, where x is (i, k) or, down, (k, j), and y is (k, j) down and (j, k) not; a
@@ -700,14 +677,13 @@ __global__ void __launch_bounds__(kThreads) product_kernel(ProductArguments<P> a
     load_vector<P>(a.y, y + (a.y_down ? size_t{k} * n : k), column, right);
     unrolled<P::kVector>([&](unsigned c) { sum[c] += left[c] * right[c]; });
   }
-  typename P::Element* to = out.data + size_t{row} * out.stride + column;
   if (a.values.data == nullptr) {
-    *reinterpret_cast<uint4*>(to) = P::pack(sum);
+    *reinterpret_cast<uint4*>(out.data + size_t{row} * out.stride + column) = P::pack(sum);
     return;
   }
   float h[P::kVector];
   load_vector<P>(a.values, row, column, h);
-  leave_vector<P>(sum, column, a.d_columns, a.slope, h, a.accumulate, to);
+  leave_vector<P>(a.d_in, row, column, sum, h);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS
