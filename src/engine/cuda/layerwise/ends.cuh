@@ -390,20 +390,20 @@ __global__ void __launch_bounds__(kThreads) loss_kernel(LossArguments<P> a, Rows
 enum class SegmentKind : uint32_t { weight, bias, graph_weight, graph_bias, parts, running, unused };
 
 /// A tensor of the parameters, or some columns of a weight, and where its gradient comes from.
-struct Segment {
-  SegmentKind kind;
-  uint32_t offset, size;  ///< in the parameters
-  uint32_t in;            ///< columns of a weight
-  uint32_t stride;        ///< and of the tensor
-  uint32_t matrix;        ///< 0: roots', 1: neighbours'
-  uint32_t counter;       ///< which word of a plan says how many slices there are
-  uint32_t out_blocks, units;
-  uint64_t slots;    ///< where the operand's begin
-  uint64_t weights;  ///< where its blocks begin in both copies
-  uint32_t factor_in, factor_d;
-  uint32_t next;  ///< one more segment that uses the same parameters; kNoSegment: none
-};
 inline constexpr uint32_t kNoSegment = ~0u;
+struct Segment {
+  SegmentKind kind = SegmentKind::unused;
+  uint32_t offset = 0, size = 0;  ///< in the parameters
+  uint32_t in = 0;                ///< columns of a weight
+  uint32_t stride = 0;            ///< and of the tensor
+  uint32_t matrix = 0;            ///< 0: roots', 1: neighbours'
+  uint32_t counter = 0;           ///< which word of a plan says how many slices there are
+  uint32_t out_blocks = 0, units = 0;
+  uint64_t slots = 0;    ///< where the operand's begin
+  uint64_t weights = 0;  ///< where its blocks begin in both copies
+  uint32_t factor_in = 0, factor_d = 0;
+  uint32_t next = kNoSegment;  ///< one more segment that uses the same parameters
+};
 
 struct AdamBlock {
   uint32_t segment, first;

@@ -113,25 +113,17 @@ struct Walk {
 __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uint32_t* base, uint32_t b, uint32_t local,
                                         bool back) {
   Walk walk = Walk::none();
-  const auto single = [&](uint32_t row, bool there = true) {
-    walk.first = row;
-    walk.count = there ? 1 : 0;
+  const auto rows = [&](uint32_t first, uint32_t stride, uint32_t count) {
+    walk.first = first;
+    walk.stride = stride;
+    walk.count = count;
+    return walk;
   };
-  switch (hop) {
-    case Hop::none:
-      return walk;
-    case Hop::self:
-      single(local);
-      return walk;
-    case Hop::one:
-      single(0);
-      return walk;
-    case Hop::all:
-      walk.count = base[b + 1] - base[b];
-      return walk;
-    default:
-      break;
-  }
+  const auto single = [&](uint32_t row, bool there = true) { return rows(row, 1, there ? 1 : 0); };
+  if (hop == Hop::none) return walk;
+  if (hop == Hop::self) return single(local);
+  if (hop == Hop::one) return single(0);
+  if (hop == Hop::all) return rows(0, 1, base[b + 1] - base[b]);
   const uint32_t n = ground.nodes(b), u = n == 0 ? 0 : local / n, v = local - u * n;  // of a pair
   const Link& link = ground.links[ground.ids[b]];
   const LevelEnds& ends = ground.ends[ground.ids[b]];
@@ -153,7 +145,7 @@ __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uin
   };
   const auto of_arc = [&](uint32_t from, uint32_t to) {
     const uint32_t root = place_of_root(ground, b, from);
-    single(root * n + to, ground.roots == nullptr || root < ground.root_count(b));
+    return single(root * n + to, ground.roots == nullptr || root < ground.root_count(b));
   };
   switch (hop) {
     case Hop::neighbours:
@@ -176,10 +168,8 @@ __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uin
       break;
     case Hop::edge_pairs: {
       const uint32_t* its = ends.edge_ends + 2 * size_t{local};
-      walk.first = its[0] * n + its[1];
-      walk.stride = its[1] * n + its[0] - walk.first;
-      walk.count = 2;
-      break;
+      const uint32_t there = its[0] * n + its[1], back_again = its[1] * n + its[0];
+      return rows(there, back_again - there, 2);
     }
     case Hop::edge_of_pair: {
       const uint32_t at = entry(u, v);
@@ -199,46 +189,31 @@ __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uin
       walk.root_count = ground.root_count(b);
       break;
     case Hop::root_of_pair:
-      single(u);
-      break;
+      return single(u);
     case Hop::node_of_pair:
-      single(v);
-      break;
+      return single(v);
     case Hop::pairs_of_root:
-      walk.first = local * n;
-      walk.count = n;
-      break;
+      return rows(local * n, 1, n);
     case Hop::pairs_of_node:
-      walk.first = local;
-      walk.stride = n;
-      walk.count = ground.root_count(b);
-      break;
+      return rows(local, n, ground.root_count(b));
     case Hop::node_if_alike:
-      single(v, u == v);
-      break;
+      return single(v, u == v);
     case Hop::pair_of_node:
-      single(local * n + local);
-      break;
+      return single(local * n + local);
     case Hop::diagonal:
-      walk.stride = n + 1;
-      walk.count = n;
-      break;
+      return rows(0, n + 1, n);
     case Hop::rest:
       walk.count = base[b + 1] - base[b];
       walk.skip = n + 1;
       break;
     case Hop::one_if_alike:
-      single(0, u == v);
-      break;
+      return single(0, u == v);
     case Hop::one_if_unlike:
-      single(0, u != v);
-      break;
+      return single(0, u != v);
     case Hop::straight:
-      of_arc(ends.arc_ends[2 * size_t{local}], ends.arc_ends[2 * size_t{local} + 1]);
-      break;
+      return of_arc(ends.arc_ends[2 * size_t{local}], ends.arc_ends[2 * size_t{local} + 1]);
     case Hop::turned:
-      of_arc(ends.arc_ends[2 * size_t{local} + 1], ends.arc_ends[2 * size_t{local}]);
-      break;
+      return of_arc(ends.arc_ends[2 * size_t{local} + 1], ends.arc_ends[2 * size_t{local}]);
     case Hop::straight_arc:
     case Hop::turned_arc: {
       const uint32_t root = ground.root(b, u);

@@ -668,11 +668,8 @@ class Maker {
       op.mean = offset(step.mean);
       op.variance = offset(step.variance);
       op.running = out_.running;
-      Segment segment{};
-      segment.kind = SegmentKind::running;
       for (const std::size_t tensor : {step.mean, step.variance}) {
-        segment.slots = out_.running;
-        add_segment(tensor, segment, 0);
+        add_segment(tensor, {.kind = SegmentKind::running, .slots = out_.running}, 0);
         out_.running += columns;
       }
     }
@@ -780,9 +777,7 @@ class Maker {
     }
     const auto& tensors = program_.parameters.tensors;
     graph.weight = narrow(tensors[term.weight].offset);
-    Segment segment{};
-    segment.kind = SegmentKind::graph_weight;
-    segment.in = graph.in_columns;
+    Segment segment{.kind = SegmentKind::graph_weight, .in = graph.in_columns};
     segment.factor_in = graph.in;
     segment.factor_d = graph.out;  // among the gradients: see finish_segments()
     add_segment(term.weight, segment, 0);
@@ -800,22 +795,15 @@ class Maker {
   // ---- parameters
 
   static Segment segment_for(SegmentKind kind, const LinearOp::Operand& operand, uint32_t out_blocks) {
-    Segment segment{};
-    segment.kind = kind;
-    segment.counter = operand.counter;
-    segment.out_blocks = out_blocks;
-    segment.units = operand.units;
-    segment.slots = operand.slots;
-    segment.weights = operand.weights;
-    return segment;
+    return {.kind = kind,
+            .counter = operand.counter,
+            .out_blocks = out_blocks,
+            .units = operand.units,
+            .slots = operand.slots,
+            .weights = operand.weights};
   }
   static Segment parts_segment(uint64_t slots, uint32_t apart, uint32_t counter) {
-    Segment segment{};
-    segment.kind = SegmentKind::parts;
-    segment.slots = slots;
-    segment.units = apart;
-    segment.counter = counter;
-    return segment;
+    return {.kind = SegmentKind::parts, .counter = counter, .units = apart, .slots = slots};
   }
   // The columns of a weight from `first` on, as many as the segment has, or a tensor as a whole.
   void add_segment(std::size_t tensor, Segment segment, uint32_t first) {
@@ -823,7 +811,6 @@ class Maker {
     segment.offset = narrow(of.offset) + first;
     segment.stride = of.shape.size() == 2 ? narrow(of.shape[1]) : 0;
     segment.size = segment.in > 0 ? narrow(of.shape[0]) * segment.in : narrow(of.size);
-    segment.next = kNoSegment;
     const std::size_t index = out_.segments.size();
     const bool whole = segment.in == segment.stride;
     if (whole && segment_of_[tensor] != kNone) {
@@ -842,10 +829,7 @@ class Maker {
       if (graph) segment.factor_d += out_.graph_numbers;
     }
     for (std::size_t t = 0; t < segment_of_.size(); ++t) {
-      if (segment_of_[t] != kNone) continue;
-      Segment segment{};
-      segment.kind = SegmentKind::unused;  // of steps that nobody reads
-      add_segment(t, segment, 0);
+      if (segment_of_[t] == kNone) add_segment(t, {.kind = SegmentKind::unused}, 0);  // of steps that nobody reads
     }
     out_.parameters = program_.parameters.size;
   }
