@@ -1,8 +1,8 @@
 #pragma once
 /// Linear steps whose rows see themselves alone, as kernels: out = f(Σ over operands of in · W + b), the gradient of an
 /// operand, and that of its weights. A block of threads takes a tile of rows whole, up to 192 columns wide, so that a
-/// matrix goes through memory once; gradients of weights are left in the slots of backward.cuh.
-#include "engine/cuda/layerwise/backward.cuh"
+/// matrix goes through memory once; gradients of weights are left in the slots of linked.cuh.
+#include "engine/cuda/layerwise/linked.cuh"
 #include "engine/cuda/layerwise/links.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -25,14 +25,12 @@ struct DenseArguments {
   bool keeps;          ///< weights stand in shared memory
   uint32_t in_stride,
       out_stride;  ///< how far apart blocks of weights are, by the operand's columns and by the output's
+  Slope slope;     ///< of what is made, or back of those whose gradient it is
   // forwards
   const float* bias;  ///< or null
-  bool activates;
-  nn::Activation activation;
-  uint32_t kept;  ///< columns of the value; what is made is zero from there on
+  uint32_t kept;      ///< columns of the value; what is made is zero from there on
   // back: what is made is the gradient of these
   Rows<const typename P::Element> values;
-  Slope slope;
   bool accumulate;
   /// Where a norm follows (or back, comes before): sums by column, one slice per block of threads; null: none. Of gaps
   /// to `mean` and their squares, or (back) of gradients and of those times (x - mean) · scale.
@@ -184,11 +182,11 @@ __device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)
     *reinterpret_cast<uint4*>(to) = P::pack(made);
   } else {
     unrolled<P::kVector>([&](unsigned c) { made[c] += own.bias[c]; });
-    if (!a.activates) {
-    } else if (a.activation == nn::Activation::relu) {
+    if (!a.slope.activated) {
+    } else if (a.slope.activation == nn::Activation::relu) {
       unrolled<P::kVector>([&](unsigned c) { made[c] = fmaxf(made[c], 0.0f); });
     } else {
-      unrolled<P::kVector>([&](unsigned c) { made[c] = activated<P::kFast>(a.activation, made[c]); });
+      unrolled<P::kVector>([&](unsigned c) { made[c] = activated<P::kFast>(a.slope.activation, made[c]); });
     }
     if constexpr (sizeof(Out) == sizeof(typename P::Element)) {
       if (column + P::kVector <= a.columns) {
@@ -380,15 +378,6 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   }
 }
 
-template <class P>
-struct WeightsArguments {
-  uint32_t rows;
-  Rows<const typename P::Element> in, d;  ///< the operand; the gradient of the output
-  uint32_t in_columns, out_columns;       ///< multiples of 16
-  float* slots;                           ///< slices × blocks of weights × kSlot
-  uint32_t slices;
-};
-
 /// How many blocks of threads share the weights of an operand.
 __host__ __device__ constexpr uint32_t weight_parts(uint32_t in_blocks, uint32_t out_blocks) {
   return in_blocks * ((out_blocks + kWide - 1) / kWide);
@@ -400,7 +389,7 @@ inline constexpr size_t kWeightsShared = 2 * (kWide + 1) * kBlock * sizeof(typen
 /// dW = dZᵀ · H: a block of threads takes every slices-th tile of rows for 64 columns of H and up to 192 of dZ. While
 /// a tile is worked on, the next one comes.
 template <class P>
-__global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P> a) {
+__global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightArguments<P> a, uint32_t all_rows) {
   using Element = typename P::Element;
   Element* buffers = reinterpret_cast<Element*>(dynamic_shared());
   const uint32_t in_blocks = (a.in_columns + kTile - 1) / kTile, out_blocks = (a.out_columns + kTile - 1) / kTile;
@@ -409,12 +398,12 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P
   const uint32_t in_width = block_width(a.in_columns, i);
   const uint32_t rest = a.out_columns - first * kTile, out_width = rest < kWide * kTile ? rest : kWide * kTile;
   const uint32_t regions = (out_width + 31) / 32 * 2;  // of 32 columns of dZ by 32 of H; a warp has up to two
-  const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  const uint32_t tiles = (a.rows + kTile - 1) / kTile;
+  const unsigned warp = threadIdx.x >> 5;
+  const uint32_t tiles = (all_rows + kTile - 1) / kTile;
   const auto fetch = [&](uint32_t tile, Element* to) {
-    const uint32_t row0 = tile * kTile, rows = a.rows - row0 < kTile ? a.rows - row0 : kTile;
+    const uint32_t row0 = tile * kTile, rows = all_rows - row0 < kTile ? all_rows - row0 : kTile;
     fetch_rows<P>(a.in, row0, rows, kTile, i * kTile, in_width, to, kBlock);
-    fetch_rows<P>(a.d, row0, rows, kTile, first * kTile, out_width, to + kBlock, kBlock);
+    fetch_rows<P>(a.d_out, row0, rows, kTile, first * kTile, out_width, to + kBlock, kBlock);
   };
   float sums[2][2][4][4] = {}, bias[kWide] = {};
   fetch(slice, buffers);
@@ -446,27 +435,12 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P
   unrolled<2>([&](unsigned own) {
     const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;
     if (region >= regions || in0 >= in_width) return;
-    float* matrix = slots + out0 / kTile * kSlot + out0 % kTile * kTile + in0;
-    unrolled<2>([&](unsigned m) {
-      unrolled<4>([&](unsigned n) {
-        float* to = matrix + (m * 16 + g) * kTile + n * 8 + 2 * t;
-        *reinterpret_cast<float2*>(to) = make_float2(sums[own][m][n][0], sums[own][m][n][1]);
-        *reinterpret_cast<float2*>(to + 8 * kTile) = make_float2(sums[own][m][n][2], sums[own][m][n][3]);
-      });
-    });
+    leave_matrix(sums[own], slots + out0 / kTile * kSlot + out0 % kTile * kTile + in0);
   });
   if (i != 0) return;
-  float* shared = reinterpret_cast<float*>(dynamic_shared());
 #pragma unroll
   for (unsigned o = 0; o < kWide; ++o) {
-    if (o * kTile >= out_width) break;
-    __syncthreads();
-    shared[threadIdx.x] = bias[o];
-    __syncthreads();
-    if (threadIdx.x < kTile) {
-      slots[o * kSlot + 2 * kBlock + threadIdx.x] = (shared[threadIdx.x] + shared[threadIdx.x + kTile]) +
-                                                    (shared[threadIdx.x + 2 * kTile] + shared[threadIdx.x + 3 * kTile]);
-    }
+    if (o * kTile < out_width) leave_bias(bias[o], slots + o * kSlot);
   }
 }
 

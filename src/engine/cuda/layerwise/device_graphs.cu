@@ -163,23 +163,18 @@ std::vector<Plan> DeviceGraphs::plans(std::span<const uint32_t> ids, const Capac
                                       bool training, std::vector<uint32_t>& words) const {
   std::vector<Plan> plans;
   for (; !ids.empty(); ids = ids.subspan(plans.back().graphs)) {
-    plans.push_back(plan(ids.first(fitting(ids, capacity, training)), counters, training, words));
+    std::vector<uint64_t> rows_sum(shape_.spaces, 0), parts_sum(shape_.spaces, 0);
+    std::size_t count = 0;
+    for (bool fits = true; fits && count < ids.size(); count += fits ? 1 : 0) {
+      fits = count < capacity.graphs;
+      for (std::size_t s = 0; s < shape_.spaces; ++s) {
+        fits = fits && (rows_sum[s] += rows(ids[count], s, training)) <= capacity.rows[s];
+        fits = fits && (parts_sum[s] += parts(ids[count], s, training)) <= capacity.parts[s];
+      }
+    }
+    plans.push_back(plan(ids.first(std::max<std::size_t>(1, count)), counters, training, words));
   }
   return plans;
-}
-
-// How many of the graphs fit together, from the first on; at least 1.
-std::size_t DeviceGraphs::fitting(std::span<const uint32_t> ids, const Capacity& capacity, bool training) const {
-  std::vector<uint64_t> rows_sum(shape_.spaces, 0), parts_sum(shape_.spaces, 0);
-  for (std::size_t n = 0; n < ids.size(); ++n) {
-    bool fits = n < capacity.graphs;
-    for (std::size_t s = 0; s < rows_sum.size(); ++s) {
-      fits = fits && (rows_sum[s] += rows(ids[n], s, training)) <= capacity.rows[s];
-      fits = fits && (parts_sum[s] += parts(ids[n], s, training)) <= capacity.parts[s];
-    }
-    if (!fits) return std::max<std::size_t>(1, n);
-  }
-  return ids.size();
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -17,24 +17,21 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// Where the words of one pass over some graphs lie in an array that goes to the device: ids, then the bases of every
-/// space and of its parts (kPart rows of a graph together), then a word per counter of the network.
-struct Plan {
-  std::size_t at = 0;
-  uint32_t graphs = 0;
-  std::vector<uint32_t> rows;   ///< one per space
-  std::vector<uint32_t> parts;  ///< one per space
-
-  [[nodiscard]] std::size_t base(std::size_t space) const { return at + graphs + space * (graphs + 1); }
-  [[nodiscard]] std::size_t part_base(std::size_t space) const { return base(rows.size() + space); }
-  [[nodiscard]] std::size_t slices() const { return base(rows.size() + parts.size()); }
-};
-
-/// The most a pass may have.
+/// What a pass has, or the most it may have.
 struct Capacity {
   uint32_t graphs = 0;
   std::vector<uint32_t> rows;   ///< one per space
   std::vector<uint32_t> parts;  ///< one per space
+};
+
+/// Where the words of one pass over some graphs lie in an array that goes to the device: ids, then the bases of every
+/// space and of its parts (kPart rows of a graph together), then a word per counter of the network.
+struct Plan : Capacity {
+  std::size_t at = 0;
+
+  [[nodiscard]] std::size_t base(std::size_t space) const { return at + graphs + space * (graphs + 1); }
+  [[nodiscard]] std::size_t part_base(std::size_t space) const { return base(rows.size() + space); }
+  [[nodiscard]] std::size_t slices() const { return base(rows.size() + parts.size()); }
 };
 
 class DeviceGraphs {
@@ -74,7 +71,6 @@ class DeviceGraphs {
   [[nodiscard]] uint32_t parts(uint32_t id, std::size_t space, bool training) const {
     return (rows(id, space, training) + kPart - 1) / kPart;
   }
-  [[nodiscard]] std::size_t fitting(std::span<const uint32_t> ids, const Capacity& capacity, bool training) const;
 
   nn::ModelConfig model_;
   blocks::Shape shape_;

@@ -274,6 +274,9 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
     reinterpret_cast<uint32_t*>(steps)[i] = reinterpret_cast<const uint32_t*>(a.steps)[i];
   }
   __syncthreads();
+  const auto dropped = [&](const GraphStep& step, uint32_t c) {
+    return a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f;
+  };
   for (uint32_t s = 0; s < a.count; ++s) {
     const GraphStep& step = steps[s];
     const float* in = values + step.in;
@@ -286,11 +289,7 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
       for (uint32_t c = threadIdx.x; c < step.columns; c += kHeadThreads) {
         if (step.kind == GraphKind::copy) out[c] = step.add ? out[c] + in[c] : in[c];
         if (step.kind == GraphKind::activate) out[c] = activated<false>(step.activation, in[c]);
-        if (step.kind == GraphKind::dropout) {
-          out[c] =
-              in[c] *
-              (a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f);
-        }
+        if (step.kind == GraphKind::dropout) out[c] = in[c] * dropped(step, c);
       }
     }
     __syncthreads();
@@ -327,9 +326,7 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
       } else if (step.kind == GraphKind::activate) {
         d_in[c] += d_out[c] * derivative(step.activation, values[step.out + c]);
       } else {
-        d_in[c] +=
-            d_out[c] *
-            (a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f);
+        d_in[c] += d_out[c] * dropped(step, c);
       }
     }
     __syncthreads();
@@ -393,20 +390,20 @@ __global__ void __launch_bounds__(kThreads) loss_kernel(LossArguments<P> a, Rows
 enum class SegmentKind : uint32_t { weight, bias, graph_weight, graph_bias, parts, running, unused };
 
 /// A tensor of the parameters, or some columns of a weight, and where its gradient comes from.
-struct Segment {
-  SegmentKind kind;
-  uint32_t offset, size;  ///< in the parameters
-  uint32_t in;            ///< columns of a weight
-  uint32_t stride;        ///< and of the tensor
-  uint32_t matrix;        ///< 0: roots', 1: neighbours'
-  uint32_t counter;       ///< which word of a plan says how many slices there are
-  uint32_t out_blocks, units;
-  uint64_t slots;    ///< where the operand's begin
-  uint64_t weights;  ///< where its blocks begin in both copies
-  uint32_t factor_in, factor_d;
-  uint32_t next;  ///< one more segment that uses the same parameters; kNoSegment: none
-};
 inline constexpr uint32_t kNoSegment = ~0u;
+struct Segment {
+  SegmentKind kind = SegmentKind::unused;
+  uint32_t offset = 0, size = 0;  ///< in the parameters
+  uint32_t in = 0;                ///< columns of a weight
+  uint32_t stride = 0;            ///< and of the tensor
+  uint32_t matrix = 0;            ///< 0: roots', 1: neighbours'
+  uint32_t counter = 0;           ///< which word of a plan says how many slices there are
+  uint32_t out_blocks = 0, units = 0;
+  uint64_t slots = 0;    ///< where the operand's begin
+  uint64_t weights = 0;  ///< where its blocks begin in both copies
+  uint32_t factor_in = 0, factor_d = 0;
+  uint32_t next = kNoSegment;  ///< one more segment that uses the same parameters
+};
 
 struct AdamBlock {
   uint32_t segment, first;

@@ -47,8 +47,7 @@ struct RowsArguments {
   const uint32_t* places;  ///< of a graph's drawn row; one per graph of the batch
   bool add;                ///< parts are added; false: they stand side by side
   bool keep;               ///< adds to what is there
-  bool activates;
-  nn::Activation activation;
+  Slope slope;             ///< what becomes of a number
   Dropping dropping;
   uint32_t parts;
   RowsPart part[kMostParts];
@@ -133,7 +132,7 @@ __device__ __forceinline__ void copy_vectors(const RowsArguments& a, uint32_t p,
         const RowPlace& at = places[r];
         sum[c] *= dropped(a.dropping, a.rows.ids[at.graph], at.local, part.columns, column + c);
       }
-      if (a.activates) sum[c] = activated<P::kFast>(a.activation, sum[c]);
+      if (a.slope.activated) sum[c] = activated<P::kFast>(a.slope.activation, sum[c]);
       if (column + c >= part.columns) sum[c] = 0;
     });
     *reinterpret_cast<uint4*>(to) = P::pack(sum);
@@ -172,7 +171,7 @@ __global__ void __launch_bounds__(kThreads, 4) rows_kernel(RowsArguments a, Rows
       if (a.keep) value += P::value(*to);
       if (a.dropping.on)
         value *= dropped(a.dropping, a.rows.ids[places[r].graph], places[r].local, part.columns, column);
-      *to = P::element(a.activates ? activated<P::kFast>(a.activation, value) : value);
+      *to = P::element(a.slope.activated ? activated<P::kFast>(a.slope.activation, value) : value);
     }
   }
 }
@@ -234,8 +233,7 @@ struct SpreadArguments {
   const LevelEnds* ends;  ///< members: of the sets; whole: of the value's level, or null: every row counts once
   AnyRows values;
   uint32_t columns;
-  Slope slope;
-  bool accumulate;
+  Leaving<P> d_in;
   Dropping dropping;  ///< copy
   // copy, members
   Rows<const typename P::Element> d;
@@ -307,7 +305,7 @@ __device__ __forceinline__ void spread_vector(const SpreadArguments<P>& a, uint3
 
 /// The gradient of a value before its activation, padding included. A block takes a tile of rows.
 template <class P, From kFrom>
-__global__ void __launch_bounds__(kThreads, 4) spread_kernel(SpreadArguments<P> a, Rows<typename P::Element> out) {
+__global__ void __launch_bounds__(kThreads, 4) spread_kernel(SpreadArguments<P> a) {
   __shared__ uint32_t graph[kTile], local_of[kTile];
   __shared__ float shares[kTile];
   const Tile tile = tile_of(a.rows, a.tile_rows, blockIdx.x);
@@ -330,9 +328,9 @@ __global__ void __launch_bounds__(kThreads, 4) spread_kernel(SpreadArguments<P> 
   for (uint32_t q = threadIdx.x; q < tile.rows * vectors; q += kThreads) {
     const uint32_t r = q / vectors, row = tile.first + r, column = q % vectors * P::kVector;
     float sum[P::kVector] = {}, h[P::kVector] = {};
-    if (a.slope.activated) read_vector<P>(a.values, row, column, h);
+    if (a.d_in.slope.activated) read_vector<P>(a.values, row, column, h);
     spread_vector<P, kFrom>(a, graph[r], row, local_of[r], shares[r], column, sum);
-    leave_vector<P>(sum, column, a.columns, a.slope, h, a.accumulate, out.data + size_t{row} * out.stride + column);
+    leave_vector<P>(a.d_in, row, column, sum, h);
   }
 }
 

@@ -113,25 +113,17 @@ struct Walk {
 __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uint32_t* base, uint32_t b, uint32_t local,
                                         bool back) {
   Walk walk = Walk::none();
-  const auto single = [&](uint32_t row, bool there = true) {
-    walk.first = row;
-    walk.count = there ? 1 : 0;
+  const auto rows = [&](uint32_t first, uint32_t stride, uint32_t count) {
+    walk.first = first;
+    walk.stride = stride;
+    walk.count = count;
+    return walk;
   };
-  switch (hop) {
-    case Hop::none:
-      return walk;
-    case Hop::self:
-      single(local);
-      return walk;
-    case Hop::one:
-      single(0);
-      return walk;
-    case Hop::all:
-      walk.count = base[b + 1] - base[b];
-      return walk;
-    default:
-      break;
-  }
+  const auto single = [&](uint32_t row, bool there = true) { return rows(row, 1, there ? 1 : 0); };
+  if (hop == Hop::none) return walk;
+  if (hop == Hop::self) return single(local);
+  if (hop == Hop::one) return single(0);
+  if (hop == Hop::all) return rows(0, 1, base[b + 1] - base[b]);
   const uint32_t n = ground.nodes(b), u = n == 0 ? 0 : local / n, v = local - u * n;  // of a pair
   const Link& link = ground.links[ground.ids[b]];
   const LevelEnds& ends = ground.ends[ground.ids[b]];
@@ -153,7 +145,7 @@ __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uin
   };
   const auto of_arc = [&](uint32_t from, uint32_t to) {
     const uint32_t root = place_of_root(ground, b, from);
-    single(root * n + to, ground.roots == nullptr || root < ground.root_count(b));
+    return single(root * n + to, ground.roots == nullptr || root < ground.root_count(b));
   };
   switch (hop) {
     case Hop::neighbours:
@@ -176,10 +168,8 @@ __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uin
       break;
     case Hop::edge_pairs: {
       const uint32_t* its = ends.edge_ends + 2 * size_t{local};
-      walk.first = its[0] * n + its[1];
-      walk.stride = its[1] * n + its[0] - walk.first;
-      walk.count = 2;
-      break;
+      const uint32_t there = its[0] * n + its[1], back_again = its[1] * n + its[0];
+      return rows(there, back_again - there, 2);
     }
     case Hop::edge_of_pair: {
       const uint32_t at = entry(u, v);
@@ -199,46 +189,31 @@ __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uin
       walk.root_count = ground.root_count(b);
       break;
     case Hop::root_of_pair:
-      single(u);
-      break;
+      return single(u);
     case Hop::node_of_pair:
-      single(v);
-      break;
+      return single(v);
     case Hop::pairs_of_root:
-      walk.first = local * n;
-      walk.count = n;
-      break;
+      return rows(local * n, 1, n);
     case Hop::pairs_of_node:
-      walk.first = local;
-      walk.stride = n;
-      walk.count = ground.root_count(b);
-      break;
+      return rows(local, n, ground.root_count(b));
     case Hop::node_if_alike:
-      single(v, u == v);
-      break;
+      return single(v, u == v);
     case Hop::pair_of_node:
-      single(local * n + local);
-      break;
+      return single(local * n + local);
     case Hop::diagonal:
-      walk.stride = n + 1;
-      walk.count = n;
-      break;
+      return rows(0, n + 1, n);
     case Hop::rest:
       walk.count = base[b + 1] - base[b];
       walk.skip = n + 1;
       break;
     case Hop::one_if_alike:
-      single(0, u == v);
-      break;
+      return single(0, u == v);
     case Hop::one_if_unlike:
-      single(0, u != v);
-      break;
+      return single(0, u != v);
     case Hop::straight:
-      of_arc(ends.arc_ends[2 * size_t{local}], ends.arc_ends[2 * size_t{local} + 1]);
-      break;
+      return of_arc(ends.arc_ends[2 * size_t{local}], ends.arc_ends[2 * size_t{local} + 1]);
     case Hop::turned:
-      of_arc(ends.arc_ends[2 * size_t{local} + 1], ends.arc_ends[2 * size_t{local}]);
-      break;
+      return of_arc(ends.arc_ends[2 * size_t{local} + 1], ends.arc_ends[2 * size_t{local}]);
     case Hop::straight_arc:
     case Hop::turned_arc: {
       const uint32_t root = ground.root(b, u);
@@ -455,20 +430,6 @@ __global__ void __launch_bounds__(kThreads, 3) gather_kernel(GatherArguments<P> 
   }
 }
 
-/// Writes a vector of a gradient, or adds to it; zeros from `columns` on.
-template <class P>
-__device__ __forceinline__ void leave_vector(float (&sum)[P::kVector], uint32_t column, uint32_t columns,
-                                             const Slope& slope, const float (&h)[P::kVector], bool accumulate,
-                                             typename P::Element* to) {
-  float before[P::kVector] = {};
-  if (accumulate) P::unpack(*reinterpret_cast<const uint4*>(to), before);
-  unrolled<P::kVector>([&](unsigned c) {
-    sum[c] = column + c < columns ? sum[c] * slope_at(slope, h[c]) : 0.0f;
-    if (accumulate) sum[c] += before[c];
-  });
-  *reinterpret_cast<uint4*>(to) = P::pack(sum);
-}
-
 template <class P>
 struct GatherBackArguments {
   GatherArguments<P> forward;
@@ -478,9 +439,7 @@ struct GatherBackArguments {
   Rows<const typename P::Element> values;
   Rows<const typename P::Element> d;  ///< gradient of the output
   bool wanted;                        ///< whether that of the rows is wanted, beside that of ε
-  uint32_t columns;                   ///< zeros are written from this column on
-  Slope slope;
-  bool accumulate;
+  Leaving<P> d_in;
   float* slots;  ///< where there is an ε: one per block of threads
   uint32_t slices;
 };
@@ -503,8 +462,7 @@ __device__ __forceinline__ void take_shares(const GatherArguments<P>& f, uint32_
 
 /// To the rows that were read, or with which the sum began.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
-    gather_back_kernel(GatherBackArguments<P> a, Rows<typename P::Element> d_in) {
+__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3) gather_back_kernel(GatherBackArguments<P> a) {
   __shared__ uint32_t graph[kTile];
   __shared__ RowWalk walks[kTile];
   __shared__ float parts[kThreads / 32];
@@ -570,7 +528,7 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
         unrolled<P::kVector>([&](unsigned c) { sum[c] *= my.share; });
       }
       unrolled<P::kVector>([&](unsigned c) { sum[c] += factor * d[c]; });
-      leave_vector<P>(sum, column, a.columns, a.slope, h, a.accumulate, d_in.data + row * d_in.stride + column);
+      leave_vector<P>(a.d_in, row, column, sum, h);
     }
   }
   if (!a.begins || f.eps == nullptr) return;
@@ -583,9 +541,7 @@ struct ArcBackArguments {
   GatherArguments<P> forward;
   BatchRows rows;                     ///< of arcs
   Rows<const typename P::Element> d;  ///< gradient of the output
-  uint32_t columns;                   ///< zeros are written from this column on
-  Slope slope;
-  bool accumulate;
+  Leaving<P> d_in;
 };
 
 /// The messages along an arc from `begin` to `end`: who hears of it, and whom they hear.
@@ -609,8 +565,7 @@ struct ArcRow {
 
 /// To the arcs that messages of both look at: an edge carries messages each way.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
-    arc_back_kernel(ArcBackArguments<P> a, Rows<typename P::Element> out) {
+__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3) arc_back_kernel(ArcBackArguments<P> a) {
   __shared__ uint32_t graph[kTile];
   __shared__ ArcRow arcs[kTile];
   const GatherArguments<P>& f = a.forward;
@@ -660,7 +615,7 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
             [&](unsigned c) { sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[j] * d[c]); });
       });
     }
-    leave_vector<P>(sum, column, a.columns, a.slope, m, a.accumulate, out.data + row * out.stride + column);
+    leave_vector<P>(a.d_in, row, column, sum, m);
   }
 }
 
@@ -673,11 +628,8 @@ struct ProductArguments {
   Rows<const typename P::Element> x, y;
   bool x_down, y_down;  ///< whether the third of a product's nodes is the first of a pair, or its second
   uint32_t columns;     ///< a multiple of 16
-  // back: what is left is the gradient of these
-  Rows<const typename P::Element> values;
-  uint32_t d_columns;
-  Slope slope;
-  bool accumulate;
+  Rows<const typename P::Element> values;  ///< back: what is left is the gradient of these
+  Leaving<P> d_in;
 };
 
 /// out(i, j) = Σ_k x · y, column by column, where x is (i, k) or, down, (k, j), and y is (k, j) down and (j, k) not; a
@@ -700,14 +652,13 @@ __global__ void __launch_bounds__(kThreads) product_kernel(ProductArguments<P> a
     load_vector<P>(a.y, y + (a.y_down ? size_t{k} * n : k), column, right);
     unrolled<P::kVector>([&](unsigned c) { sum[c] += left[c] * right[c]; });
   }
-  typename P::Element* to = out.data + size_t{row} * out.stride + column;
   if (a.values.data == nullptr) {
-    *reinterpret_cast<uint4*>(to) = P::pack(sum);
+    *reinterpret_cast<uint4*>(out.data + size_t{row} * out.stride + column) = P::pack(sum);
     return;
   }
   float h[P::kVector];
   load_vector<P>(a.values, row, column, h);
-  leave_vector<P>(sum, column, a.d_columns, a.slope, h, a.accumulate, to);
+  leave_vector<P>(a.d_in, row, column, sum, h);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

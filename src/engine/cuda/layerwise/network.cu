@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "engine/cuda/layerwise/network.hpp"
@@ -26,19 +27,7 @@ class Maker {
         model_(job.model),
         weighted_(job.data.weighted),
         sets_(sets),
-        most_slices_(static_cast<uint32_t>(2 * multiprocessors)),
-        uses_(steps_.size()),
-        head_(steps_.size(), false),
-        round_(steps_.size(), 0),
-        done_(steps_.size(), false),
-        maker_(steps_.size(), kNone),
-        made_(steps_.size(), kNone),
-        beside_(steps_.size(), kNone),
-        opened_(steps_.size(), false),
-        home_(steps_.size()),
-        value_(steps_.size(), kNone),
-        place_(steps_.size(), kNoBias),
-        segment_of_(program.parameters.tensors.size(), kNone) {}
+        most_slices_(static_cast<uint32_t>(2 * multiprocessors)) {}
 
   void run() {
     out_.blocks_at_once = most_slices_;
@@ -94,7 +83,6 @@ class Maker {
     for (std::size_t s = steps_.size(); s-- > 0;) {
       if (live(s)) for_inputs(steps_[s], [&](std::size_t read) { uses_[read].push_back(s); });
     }
-    tensor_uses_.assign(program_.parameters.tensors.size(), 0);
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       for (const nn::Term& term : steps_[s].terms) {
         if (steps_[term.value].space == steps_[s].space) {
@@ -276,19 +264,14 @@ class Maker {
     refuse(step, "is over rows that this model does not have");
   }
   [[nodiscard]] std::size_t space_of(const nn::Step& step, std::size_t round) const {
-    switch (step.space) {
-      case nn::Space::arc:
-        return out_.shape.arcs;
-      case nn::Space::edge:
-        return out_.shape.edges;
-      case nn::Space::graph:
-        return out_.shape.graphs;
-      case nn::Space::root:
-        return out_.shape.roots;
-      case nn::Space::pair:
-        return out_.shape.pairs;
-      default:
-        break;
+    const blocks::Shape& shape = out_.shape;
+    const std::pair<nn::Space, std::size_t> beside_levels[] = {{nn::Space::arc, shape.arcs},
+                                                               {nn::Space::edge, shape.edges},
+                                                               {nn::Space::graph, shape.graphs},
+                                                               {nn::Space::root, shape.roots},
+                                                               {nn::Space::pair, shape.pairs}};
+    for (const auto& [space, number] : beside_levels) {
+      if (step.space == space) return number;
     }
     const blocks::LevelShape& level = out_.shape.levels[level_of(step)];
     if (level.rounds && round > level.depth) refuse(step, "is a layer more than there are rounds of classes");
@@ -570,42 +553,34 @@ class Maker {
   };
   // How a row finds what it reads, and that row the ones that read it.
   static Hops hops_of(nn::Link link, nn::Space from, nn::Space to) {
-    const auto turned_round = [](Hops hops, bool turn) { return turn ? Hops{hops.back, hops.there} : hops; };
-    switch (link) {
-      case nn::Link::neighbours:
-        return {Hop::neighbours, Hop::neighbours};
-      case nn::Link::arcs:
-        return {Hop::arcs, Hop::arc_ends};
-      case nn::Link::whole:
-        if (from == to) return {Hop::self, Hop::self};
-        return turned_round({Hop::all, Hop::one}, from == nn::Space::graph);
-      case nn::Link::diagonal:
-        return {Hop::diagonal, Hop::one_if_alike};
-      case nn::Link::rest:
-        return {Hop::rest, Hop::one_if_unlike};
-      case nn::Link::on_diagonal:
-        return turned_round({Hop::node_if_alike, Hop::pair_of_node}, from == nn::Space::pair);
-      case nn::Link::ends:
-        if (from == nn::Space::pair) return {Hop::edge_pairs, Hop::edge_of_pair};
-        return {Hop::edge_ends, Hop::edges};
-      case nn::Link::second:
-        return {Hop::second, Hop::second};
-      case nn::Link::first:
-        return {Hop::first, Hop::first};
-      case nn::Link::by_root:
-        return turned_round({Hop::root_of_pair, Hop::pairs_of_root}, from == nn::Space::pair);
-      case nn::Link::by_node:
-        return turned_round({Hop::node_of_pair, Hop::pairs_of_node}, from == nn::Space::pair);
-      case nn::Link::straight:
-        return {Hop::straight, Hop::straight_arc};
-      case nn::Link::turned:
-        return {Hop::turned, Hop::turned_arc};
-      case nn::Link::own:
-      case nn::Link::sized:
-      case nn::Link::members:  // an operation of its own
-        break;
+    if (from == to && link == nn::Link::whole) return {Hop::self, Hop::self};
+    struct Way {
+      nn::Link link;
+      Hop there, back;
+      std::optional<nn::Space> from;  // none: any that has no row above
+    };
+    constexpr Way kWays[] = {{nn::Link::neighbours, Hop::neighbours, Hop::neighbours, {}},
+                             {nn::Link::arcs, Hop::arcs, Hop::arc_ends, {}},
+                             {nn::Link::whole, Hop::one, Hop::all, nn::Space::graph},
+                             {nn::Link::whole, Hop::all, Hop::one, {}},
+                             {nn::Link::diagonal, Hop::diagonal, Hop::one_if_alike, {}},
+                             {nn::Link::rest, Hop::rest, Hop::one_if_unlike, {}},
+                             {nn::Link::on_diagonal, Hop::pair_of_node, Hop::node_if_alike, nn::Space::pair},
+                             {nn::Link::on_diagonal, Hop::node_if_alike, Hop::pair_of_node, {}},
+                             {nn::Link::ends, Hop::edge_pairs, Hop::edge_of_pair, nn::Space::pair},
+                             {nn::Link::ends, Hop::edge_ends, Hop::edges, {}},
+                             {nn::Link::second, Hop::second, Hop::second, {}},
+                             {nn::Link::first, Hop::first, Hop::first, {}},
+                             {nn::Link::by_root, Hop::pairs_of_root, Hop::root_of_pair, nn::Space::pair},
+                             {nn::Link::by_root, Hop::root_of_pair, Hop::pairs_of_root, {}},
+                             {nn::Link::by_node, Hop::pairs_of_node, Hop::node_of_pair, nn::Space::pair},
+                             {nn::Link::by_node, Hop::node_of_pair, Hop::pairs_of_node, {}},
+                             {nn::Link::straight, Hop::straight, Hop::straight_arc, {}},
+                             {nn::Link::turned, Hop::turned, Hop::turned_arc, {}}};
+    for (const Way& way : kWays) {
+      if (way.link == link && way.from.value_or(from) == from) return {way.there, way.back};
     }
-    return {Hop::self, Hop::self};
+    return {Hop::self, Hop::self};  // the row itself; of members there is an operation of its own
   }
   [[nodiscard]] Times times_of(const nn::Term& term, nn::Space from) const {
     if (term.reduce != nn::Reduce::sum) return Times::one;
@@ -693,11 +668,8 @@ class Maker {
       op.mean = offset(step.mean);
       op.variance = offset(step.variance);
       op.running = out_.running;
-      Segment segment{};
-      segment.kind = SegmentKind::running;
       for (const std::size_t tensor : {step.mean, step.variance}) {
-        segment.slots = out_.running;
-        add_segment(tensor, segment, 0);
+        add_segment(tensor, {.kind = SegmentKind::running, .slots = out_.running}, 0);
         out_.running += columns;
       }
     }
@@ -730,13 +702,14 @@ class Maker {
     if (term.link == nn::Link::rest) op.which = Pooled::rest;
     op.reduce = term.reduce;
     op.pooled = out_.pooled;
+    op.source = out_.readouts.size();
     GraphStep graph{};
     graph.kind = GraphKind::pool;
     graph.out = to;
     graph.columns = narrow(from.columns);
     graph.reduce = term.reduce;
     graph.pooled = out_.pooled;
-    graph.source = narrow(out_.readouts.size());
+    graph.source = narrow(op.source);
     out_.steps.push_back(graph);
     out_.pooled += graph.columns;
     out_.mean_readout = out_.mean_readout || term.reduce == nn::Reduce::mean;
@@ -804,9 +777,7 @@ class Maker {
     }
     const auto& tensors = program_.parameters.tensors;
     graph.weight = narrow(tensors[term.weight].offset);
-    Segment segment{};
-    segment.kind = SegmentKind::graph_weight;
-    segment.in = graph.in_columns;
+    Segment segment{.kind = SegmentKind::graph_weight, .in = graph.in_columns};
     segment.factor_in = graph.in;
     segment.factor_d = graph.out;  // among the gradients: see finish_segments()
     add_segment(term.weight, segment, 0);
@@ -824,22 +795,15 @@ class Maker {
   // ---- parameters
 
   static Segment segment_for(SegmentKind kind, const LinearOp::Operand& operand, uint32_t out_blocks) {
-    Segment segment{};
-    segment.kind = kind;
-    segment.counter = operand.counter;
-    segment.out_blocks = out_blocks;
-    segment.units = operand.units;
-    segment.slots = operand.slots;
-    segment.weights = operand.weights;
-    return segment;
+    return {.kind = kind,
+            .counter = operand.counter,
+            .out_blocks = out_blocks,
+            .units = operand.units,
+            .slots = operand.slots,
+            .weights = operand.weights};
   }
   static Segment parts_segment(uint64_t slots, uint32_t apart, uint32_t counter) {
-    Segment segment{};
-    segment.kind = SegmentKind::parts;
-    segment.slots = slots;
-    segment.units = apart;
-    segment.counter = counter;
-    return segment;
+    return {.kind = SegmentKind::parts, .counter = counter, .units = apart, .slots = slots};
   }
   // The columns of a weight from `first` on, as many as the segment has, or a tensor as a whole.
   void add_segment(std::size_t tensor, Segment segment, uint32_t first) {
@@ -847,7 +811,6 @@ class Maker {
     segment.offset = narrow(of.offset) + first;
     segment.stride = of.shape.size() == 2 ? narrow(of.shape[1]) : 0;
     segment.size = segment.in > 0 ? narrow(of.shape[0]) * segment.in : narrow(of.size);
-    segment.next = kNoSegment;
     const std::size_t index = out_.segments.size();
     const bool whole = segment.in == segment.stride;
     if (whole && segment_of_[tensor] != kNone) {
@@ -866,10 +829,7 @@ class Maker {
       if (graph) segment.factor_d += out_.graph_numbers;
     }
     for (std::size_t t = 0; t < segment_of_.size(); ++t) {
-      if (segment_of_[t] != kNone) continue;
-      Segment segment{};
-      segment.kind = SegmentKind::unused;  // of steps that nobody reads
-      add_segment(t, segment, 0);
+      if (segment_of_[t] == kNone) add_segment(t, {.kind = SegmentKind::unused}, 0);  // of steps that nobody reads
     }
     out_.parameters = program_.parameters.size;
   }
@@ -969,18 +929,23 @@ class Maker {
   bool weighted_;  ///< messages, by edges
   const SetData* sets_;
   uint32_t most_slices_;
-  std::vector<std::vector<std::size_t>> uses_;  ///< who reads a step; of steps that lead to the logits
-  std::vector<bool> head_;
-  std::vector<std::size_t> round_;
-  std::vector<bool> done_;           ///< another operation does it
-  std::vector<std::size_t> maker_;   ///< of a value: the linear step that makes it
-  std::vector<std::size_t> made_;    ///< of a step that is linear or normalises: the step whose value it makes
-  std::vector<std::size_t> beside_;  ///< of a linear step: the one of edge features that is added to it
-  std::vector<bool> opened_;         ///< a concat whose parts linear steps read, and sums that they do
-  std::vector<Home> home_;
-  std::vector<std::size_t> value_;
-  std::vector<uint32_t> place_;
-  std::vector<std::size_t> tensor_uses_, segment_of_;
+  // By step.
+  using Numbers = std::vector<std::size_t>;
+  const Numbers none_ = Numbers(steps_.size(), kNone);
+  std::vector<Numbers> uses_ = std::vector<Numbers>(steps_.size());  // who reads it; of steps that lead to the logits
+  std::vector<bool> head_ = std::vector<bool>(steps_.size());
+  Numbers round_ = Numbers(steps_.size());
+  std::vector<bool> done_ = head_;    // another operation does it
+  Numbers maker_ = none_;             // of a value: the linear step that makes it
+  Numbers made_ = none_;              // of a step that is linear or normalises: the step whose value it makes
+  Numbers beside_ = none_;            // of a linear step: the one of edge features that is added to it
+  std::vector<bool> opened_ = head_;  // a concat whose parts linear steps read, and sums that they do
+  std::vector<Home> home_ = std::vector<Home>(steps_.size());
+  Numbers value_ = none_;
+  std::vector<uint32_t> place_ = std::vector<uint32_t>(steps_.size(), kNoBias);
+  // By tensor.
+  Numbers tensor_uses_ = Numbers(program_.parameters.tensors.size());
+  Numbers segment_of_ = Numbers(program_.parameters.tensors.size(), kNone);
   std::size_t edge_sums_ = kNone;
 };
 

@@ -140,7 +140,8 @@ struct ReadoutOp {
   float copies = 1;
   Pooled which{};
   nn::Reduce reduce{};
-  uint32_t pooled = 0;  ///< its first column among all that are pooled
+  uint32_t pooled = 0;     ///< its first column among all that are pooled
+  std::size_t source = 0;  ///< which of the readouts it is
 };
 
 /// The loss of every row; where there is one, there are no steps over graphs.

@@ -29,14 +29,11 @@ struct NormArguments {
   float *seen_mean, *seen_variance;
   bool moves;
   float *of_x, *of_d, *fixed;  ///< by column: what is made is x · of_x + d · of_d + fixed
-  // forwards
-  bool activates;
-  nn::Activation activation;
+  Slope slope;                 ///< forwards: what becomes of the numbers
   // back
   Rows<const typename P::Element> d;
   float *sums, *products;  ///< by row: of d · weight, and of that times the normalised number
-  Slope slope;             ///< of the input
-  bool accumulate;
+  Leaving<P> d_in;
 
   [[nodiscard]] __device__ __forceinline__ float x(uint32_t row, uint32_t column) const {
     return P::value(in.data[size_t{row} * in.stride + column]);
@@ -213,12 +210,12 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(NormArguments<P> a, Rows
   unrolled<P::kVector>([&](unsigned c) {
     if (column + c >= a.columns) {
       made[c] = 0;
-    } else if (!kBack && a.activates) {
-      made[c] = activated<P::kFast>(a.activation, made[c]);
+    } else if (!kBack && a.slope.activated) {
+      made[c] = activated<P::kFast>(a.slope.activation, made[c]);
     }
   });
   if constexpr (kBack) {
-    leave_vector<P>(made, column, a.columns, a.slope, x, a.accumulate, to);
+    leave_vector<P>(a.d_in, row, column, made, x);
   } else {
     *reinterpret_cast<uint4*>(to) = P::pack(made);
   }

@@ -444,15 +444,7 @@ class LayerwisePath : public Path {
     const auto runner = make_runner(options_.precision, job, graphs, network, capacity, stream, false);
     runner->load(parameters, {}, {});
     std::vector<uint32_t> words, roots;
-    std::vector<Plan> plans;
-    if (batches) {
-      for (std::size_t first = 0; first < ids.size(); first += plans.back().graphs) {
-        const auto rest = std::span(ids).subspan(first);
-        plans.push_back(graphs.plan(rest.first(std::min(most, rest.size())), network.counters, training, words));
-      }
-    } else {
-      plans = graphs.plans(ids, capacity, network.counters, training, words);
-    }
+    const std::vector<Plan> plans = graphs.plans(ids, capacity, network.counters, training, words);
     for (const Plan& plan : plans) runner->complete(plan, words);
     graphs.roots(ids, drawing, roots);
     const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);

@@ -79,7 +79,8 @@ __device__ __forceinline__ void read_vector(const AnyRows& from, size_t row, uin
   unrolled<P::kVector>([&](unsigned c) { out[c] = static_cast<const float*>(from.data)[at + c]; });
 }
 
-/// What the gradient of a value is multiplied with, for it is kept before the activation that made the value.
+/// The activation that makes a value, where there is one: its derivative is what the gradient of the value is
+/// multiplied with, which is kept before it.
 struct Slope {
   bool activated;
   nn::Activation activation;
@@ -100,6 +101,28 @@ __device__ __forceinline__ float derivative(nn::Activation activation, float h) 
 
 __device__ __forceinline__ float slope_at(const Slope& slope, float h) {
   return slope.activated ? derivative(slope.activation, h) : 1.0f;
+}
+
+/// Where the gradient of a value goes.
+template <class P>
+struct Leaving {
+  Rows<typename P::Element> to;
+  uint32_t columns;  ///< zeros are written from this column on
+  Slope slope;
+  bool accumulate;  ///< adds to what is there
+};
+/// A vector of it; `h`: of the value.
+template <class P>
+__device__ __forceinline__ void leave_vector(const Leaving<P>& a, size_t row, uint32_t column, float (&sum)[P::kVector],
+                                             const float (&h)[P::kVector]) {
+  uint4* const to = reinterpret_cast<uint4*>(a.to.data + row * a.to.stride + column);
+  float before[P::kVector] = {};
+  if (a.accumulate) P::unpack(*to, before);
+  unrolled<P::kVector>([&](unsigned c) {
+    sum[c] = column + c < a.columns ? sum[c] * slope_at(a.slope, h[c]) : 0.0f;
+    if (a.accumulate) sum[c] += before[c];
+  });
+  *to = P::pack(sum);
 }
 
 /// The graph of a batch whose rows hold `row`.

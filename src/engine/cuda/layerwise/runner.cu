@@ -195,13 +195,8 @@ class RunnerOf final : public Runner {
       if (network_.running > 0) sum_->gather(seen_.data(), batches, network_.running);
     }
     if (clips) clip();
-    AdamArguments<P> a = adam(clips || sums ? Update::clipped : Update::step);
-    a.slices = batch.words + batch.plan.slices();
-    a.graphs = batch.plan.graphs;
-    a.gradient = gradient_.data();
-    a.seen = seen_.data();
+    AdamArguments<P> a = adam(clips || sums ? Update::clipped : Update::step, &batch);
     a.batches = static_cast<uint32_t>(batches);
-    a.clip = clip_.data();
     a.step = step;
     run(adam_kernel<P>, network_.blocks.size(), a);
   }
@@ -235,8 +230,10 @@ class RunnerOf final : public Runner {
     const ValueSpec& from = network_.gradient_of(v);
     return columns_from(gradients_[from.slot].data(), from.columns, value(v).gradient_first);
   }
-  [[nodiscard]] Rows<Element> gradient_if_wanted(const Reading& reading) {
-    return wanted(reading) ? gradient_at(reading.value) : Rows<Element>{nullptr, 0};
+  [[nodiscard]] Leaving<P> leaving(const Reading& reading) {
+    const ValueSpec& to = value(reading.value);
+    return {wanted(reading) ? gradient_at(reading.value) : Rows<Element>{}, to.gradient_columns, to.slope,
+            reading.accumulate};
   }
   [[nodiscard]] Rows<const Element> gradient_of(std::size_t v) { return {gradient_at(v).data, gradient_at(v).stride}; }
   [[nodiscard]] bool wanted(const Reading& reading) const {
@@ -303,8 +300,7 @@ class RunnerOf final : public Runner {
     a.places = inputs_.places;
     a.dropping = dropping(op);
     a.add = op.add;
-    a.activates = op.activates;
-    a.activation = out.slope.activation;
+    a.slope = {op.activates, out.slope.activation};
     const bool all = std::ranges::all_of(op.parts, [](const auto& part) { return part.kind == PartKind::copy; });
     const auto make = [&] {
       if (a.parts > 0) run(rows_kernel<P>, tiles_of(a.rows.rows, a.tile_rows), a, at(op.out));
@@ -334,8 +330,8 @@ class RunnerOf final : public Runner {
     a.tile_rows = tile_rows_of<P>(a.rows.rows, to.columns);
     a.values = any(reading.value);
     a.columns = to.columns;
-    a.slope = to.slope;
-    a.accumulate = reading.accumulate;
+    a.d_in = leaving(reading);
+    a.d_in.columns = to.columns;
     return a;
   }
   void backward(const Batch& batch, const RowsOp& op) {
@@ -353,7 +349,7 @@ class RunnerOf final : public Runner {
       a.dropping = dropping(op);
       const bool members = part.kind == PartKind::members;
       const auto kernel = members ? spread_kernel<P, From::members> : spread_kernel<P, From::copy>;
-      run(kernel, tiles_of(a.rows.rows, a.tile_rows), a, gradient_at(part.in.value));
+      run(kernel, tiles_of(a.rows.rows, a.tile_rows), a);
     }
   }
 
@@ -424,8 +420,7 @@ class RunnerOf final : public Runner {
       a.in_stride = op.out_blocks;
       a.out_stride = 1;
       a.bias = bias(op);
-      a.activation = out.slope.activation;
-      a.activates = out.slope.activated;
+      a.slope = out.slope;
       measure(batch, op.measured, false, a);
       return to(op.out, [&](const auto& rows) { dense<false>(a, rows); });
     }
@@ -441,8 +436,7 @@ class RunnerOf final : public Runner {
     a.out_columns = out.columns;
     a.out_blocks = op.out_blocks;
     a.bias = bias(op);
-    a.activation = out.slope.activation;
-    a.activates = out.slope.activated;
+    a.slope = out.slope;
     a.tile_rows = tile_rows_for(a.out_rows.rows, op.operands[0].most_slices);
     const std::size_t blocks = tiles_of(a.out_rows.rows, a.tile_rows) * op.out_blocks;
     to(op.out, [&]<class Out>(const Rows<Out>& rows) {
@@ -459,57 +453,45 @@ class RunnerOf final : public Runner {
   }
   void backward(const Batch& batch, const LinearOp& op) {
     const ValueSpec& out = value(op.out);
-    const Rows<const Element> d_out = gradient_of(op.out);
-    const uint32_t out_columns = padded16(out.columns);
     for (const LinearOp::Operand& from : op.operands) {
       const uint32_t count = slices(batch.plan, op, from);
-      float* const slots = slots_.data() + from.slots;
-      const Element* const weights = backward_weights_.data() + from.weights;
-      const Rows<const Element> in = read(from.in.value);
       const std::size_t blocks = std::size_t{count} * from.units;
+      const Element* const weights = backward_weights_.data() + from.weights;
+      WeightArguments<P> of{read(from.in.value),
+                            gradient_of(op.out),
+                            from.in_columns,
+                            padded16(out.columns),
+                            slots_.data() + from.slots,
+                            count,
+                            kTile};
       if (from.link == kNone) {
         const uint32_t rows = batch.plan.rows[out.space];
         launch(weights_kernel<P>, std::size_t{count} * weight_parts(from.in_blocks, op.out_blocks), kThreads,
-               kWeightsShared<P>, stream_,
-               WeightsArguments<P>{rows, in, d_out, from.in_columns, out_columns, slots, count});
+               kWeightsShared<P>, stream_, of, rows);
         if (!wanted(from.in)) continue;
         DenseArguments<P> a{};
-        a.operands[a.count++] = {d_out, out_columns, weights};
+        a.operands[a.count++] = {of.d_out, of.out_columns, weights};
         a.rows = rows;
         a.columns = from.in_columns;
         a.kept = value(from.in.value).gradient_columns;
         a.in_stride = 1;
         a.out_stride = op.out_blocks;
-        a.values = in;
+        a.values = of.in;
         a.slope = value(from.in.value).slope;
         a.accumulate = from.in.accumulate;
         measure(batch, from.measured, true, a);
         dense<true>(a, gradient_at(from.in.value));
-      } else if (!wanted(from.in)) {
-        const BatchRows rows = batch.rows(out.space);
-        launch(first_backward_kernel<P>, blocks, kThreads, kFirstBackwardShared<P>, stream_,
-               FirstBackwardArguments<P>{rows, operand(batch, from), d_out, out_columns, slots, count,
-                                         tile_rows_for(rows.rows, from.most_slices)});
-      } else {
-        const ValueSpec& to = value(from.in.value);
-        BackwardArguments<P> a{};
-        a.in_rows = batch.rows(to.space);
-        a.out_base = batch.base(out.space);
-        a.links = graphs_.links(from.link);
-        a.mean = from.mean;
-        a.in = in;
-        a.in_columns = from.in_columns;
-        a.d_out = d_out;
-        a.out_columns = out_columns;
-        a.d_in = gradient_at(from.in.value);
-        a.d_in_columns = to.gradient_columns;
-        a.accumulate = from.in.accumulate;
-        a.slope = to.slope;
-        a.weights = weights;
-        a.slots = slots;
-        a.slices = count;
-        a.tile_rows = tile_rows_for(a.in_rows.rows, from.most_slices);
+        continue;
+      }
+      const BatchRows rows = batch.rows(value(wanted(from.in) ? from.in.value : op.out).space);
+      of.tile_rows = tile_rows_for(rows.rows, from.most_slices);
+      if (wanted(from.in)) {
+        const BackwardArguments<P> a{
+            of, rows, batch.base(out.space), graphs_.links(from.link), from.mean, leaving(from.in), weights};
         launch(backward_kernel<P>, blocks, kThreads, kBackwardShared<P>, stream_, a);
+      } else {
+        const FirstBackwardArguments<P> a{of, rows, operand(batch, from)};
+        launch(first_backward_kernel<P>, blocks, kThreads, kFirstBackwardShared<P>, stream_, a);
       }
     }
   }
@@ -557,25 +539,20 @@ class RunnerOf final : public Runner {
       a.values = read(reading.value);
       a.d = gradient_of(op.out);
       a.wanted = wanted(reading);
-      a.columns = to.gradient_columns;
-      a.slope = to.slope;
-      a.accumulate = reading.accumulate;
+      a.d_in = leaving(reading);
       a.slots = slots_.data() + op.slots;
       a.slices = begins ? slices(batch.plan, op) : static_cast<uint32_t>(tiles_of(a.rows.rows, a.forward.tile_rows));
-      with_gathered(op,
-                    [&](auto kind) { run(gather_back_kernel<P, kind()>, a.slices, a, gradient_if_wanted(reading)); });
+      with_gathered(op, [&](auto kind) { run(gather_back_kernel<P, kind()>, a.slices, a); });
     };
     const bool same = op.in.value == op.onto.value;
     to_rows(op.in, op.back, same);
     if (wanted(op.arcs)) {
-      const ValueSpec& arcs = value(op.arcs.value);
-      const BatchRows rows = batch.rows(arcs.space);
-      ArcBackArguments<P> a{gather(batch, op),     rows,       gradient_of(op.out),
-                            arcs.gradient_columns, arcs.slope, op.arcs.accumulate};
+      const BatchRows rows = batch.rows(value(op.arcs.value).space);
+      ArcBackArguments<P> a{gather(batch, op), rows, gradient_of(op.out), leaving(op.arcs)};
       a.forward.tile_rows = tile_rows_of<P>(rows.rows, a.forward.columns);
       const bool relu = op.activation == nn::Activation::relu && op.reduce != nn::Reduce::mean;
       const auto kernel = relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
-      run(kernel, tiles_of(rows.rows, a.forward.tile_rows), a, gradient_at(op.arcs.value));
+      run(kernel, tiles_of(rows.rows, a.forward.tile_rows), a);
     }
     if (!same) to_rows(op.onto, Hop::none, true);
   }
@@ -602,8 +579,7 @@ class RunnerOf final : public Runner {
     a.slots = slots_.data() + op.slots;
     a.slices = slices(batch.plan, op, op.measured);
     a.moves = op.by_row || (inputs_.by_batch && a.rows > 0);
-    a.activates = out.slope.activated;
-    a.activation = out.slope.activation;
+    a.slope = out.slope;
     if (op.by_row) return a;
     a.old_mean = parameter(op.mean);
     a.old_variance = parameter(op.variance);
@@ -632,9 +608,9 @@ class RunnerOf final : public Runner {
     a.slices = slices(batch.plan, op, op.measured_back);
     if (!op.measured_back) run(norm_parts_kernel<P, true>, a.slices, a);
     if (!wanted(op.in)) return;
-    a.slope = value(op.in.value).slope;
-    a.accumulate = op.in.accumulate;
-    normalise<true>(a, gradient_at(op.in.value));
+    a.d_in = leaving(op.in);
+    a.d_in.columns = a.columns;
+    normalise<true>(a, a.d_in.to);
   }
 
   // ---- products over pairs
@@ -663,10 +639,8 @@ class RunnerOf final : public Runner {
       a.x_down = a.y_down = right;
       a.columns = padded16(to.columns);
       a.values = read(reading.value);
-      a.d_columns = to.gradient_columns;
-      a.slope = to.slope;
-      a.accumulate = reading.accumulate;
-      run(product_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), a, gradient_at(reading.value));
+      a.d_in = leaving(reading);
+      run(product_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), a, a.d_in.to);
     }
   }
 
@@ -683,24 +657,20 @@ class RunnerOf final : public Runner {
     a.classes = in.columns;
     a.logits = inputs_.logits;
     a.bad = bad_.data();
-    if (inputs_.training) {
-      a.targets = inputs_.targets;
-      a.loss = job_.loss;
-      a.d_logits = d_logits_.data();
-      a.losses = inputs_.losses;
-      a.right = inputs_.right;
-      a.scale = scale_of_loss();
-      a.slope = in.slope;
-    }
-    run(loss_kernel<P>, tiles_of(a.rows.rows, kThreads), a, gradient_if_wanted(op.in));
+    a.targets = inputs_.targets;
+    a.loss = job_.loss;
+    a.d_logits = d_logits_.data();
+    a.losses = inputs_.losses;
+    a.right = inputs_.right;
+    a.scale = scale_of_loss();
+    a.slope = in.slope;
+    run(loss_kernel<P>, tiles_of(a.rows.rows, kThreads), a, leaving(op.in).to);
   }
   void backward(const Batch&, const LossOp&) {}
 
   void forward(const Batch& batch, const ReadoutOp& op) {
     const ValueSpec& from = value(op.in.value);
     const AnyRows rows = any(op.in.value);
-    std::size_t source = 0;
-    while (std::get_if<ReadoutOp>(&network_.ops[network_.readouts[source]]) != &op) ++source;
     const ReadoutArguments a{batch.rows(from.space),
                              batch.part_base(from.space),
                              ends(op),
@@ -708,8 +678,8 @@ class RunnerOf final : public Runner {
                              batch.base(0),
                              from.columns,
                              op.reduce == nn::Reduce::max,
-                             part_values_[source].data(),
-                             part_rows_[source].data(),
+                             part_values_[op.source].data(),
+                             part_rows_[op.source].data(),
                              bad_.data()};
     const std::size_t parts = batch.plan.parts[from.space];
     if (rows.floats) {
@@ -728,7 +698,7 @@ class RunnerOf final : public Runner {
     a.d_pooled = d_pooled_.data() + op.pooled;
     a.winners = winners_.data() + op.pooled;
     a.pooled_size = network_.pooled;
-    run(spread_kernel<P, From::whole>, tiles_of(a.rows.rows, a.tile_rows), a, gradient_at(op.in.value));
+    run(spread_kernel<P, From::whole>, tiles_of(a.rows.rows, a.tile_rows), a);
   }
 
   void head(const Batch& batch) {
@@ -760,19 +730,18 @@ class RunnerOf final : public Runner {
     a.dropout_key = words_of(inputs_.dropout_key);
     a.kept = kept_.data();
     a.logits = inputs_.logits;
-    if (inputs_.training) {
-      a.losses = inputs_.losses;
-      a.right = inputs_.right;
-      a.scale = scale_of_loss();
-      a.d_pooled = d_pooled_.data();
-      a.winners = winners_.data();
-    }
+    a.losses = inputs_.losses;
+    a.right = inputs_.right;
+    a.scale = scale_of_loss();
+    a.d_pooled = d_pooled_.data();
+    a.winners = inputs_.losses == nullptr ? nullptr : winners_.data();
     launch(head_kernel<P>, batch.plan.graphs, kHeadThreads, head_shared(a.count, a.size), stream_, a);
   }
 
   // ---- parameters
 
-  [[nodiscard]] AdamArguments<P> adam(Update update) {
+  // `batch`: whose gradients are summed.
+  [[nodiscard]] AdamArguments<P> adam(Update update, const Batch* batch = nullptr) {
     AdamArguments<P> a{};
     a.update = update;
     a.segments = segments_.data();
@@ -782,6 +751,9 @@ class RunnerOf final : public Runner {
     a.v = v_.data();
     a.forward = forward_weights_.data();
     a.backward = backward_weights_.data();
+    a.gradient = gradient_.data();
+    a.seen = seen_.data();
+    a.clip = clip_.data();
     a.slots = slots_.data();
     a.factors = kept_.data();
     a.running = running_.data();
@@ -790,13 +762,14 @@ class RunnerOf final : public Runner {
     a.factor_size = 2 * network_.graph_numbers;
     a.unscale = 1 / loss_scale_;
     a.bad = bad_.data();
+    if (batch == nullptr) return a;
+    a.slices = batch->words + batch->plan.slices();
+    a.graphs = batch->plan.graphs;
     return a;
   }
   // `seen`: where to leave what the batch says of running means and variances.
   void gradient(const Batch& batch, float* out, bool adds, float* seen) {
-    AdamArguments<P> a = adam(Update::gradient);
-    a.slices = batch.words + batch.plan.slices();
-    a.graphs = batch.plan.graphs;
+    AdamArguments<P> a = adam(Update::gradient, &batch);
     a.gradient = out;
     a.adds = adds;
     a.seen = seen;
