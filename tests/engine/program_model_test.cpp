@@ -10,7 +10,7 @@
 #include "engine/cpu/models.hpp"
 #include "engine/cpu/plan.hpp"
 #include "engine/random_program.hpp"
-#include "nn/networks.hpp"
+#include "nn/kinds.hpp"
 
 namespace tyche::engine {
 namespace {

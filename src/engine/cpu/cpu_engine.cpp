@@ -10,7 +10,7 @@
 #include "engine/cpu/models.hpp"
 #include "engine/cpu/slices.hpp"
 #include "engine/cpu/trainer.hpp"
-#include "nn/networks.hpp"
+#include "nn/kinds.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 
