@@ -22,16 +22,10 @@ set(TYCHE_PUBLIC_HEADERS
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
   datasets/counting.hpp datasets/node_tasks.hpp datasets/planar_draw.hpp engine/core/both.hpp
-  engine/core/job.hpp engine/core/targets.hpp graph/gin.hpp graph/graphs.hpp graph/lines.hpp graph/units.hpp
-  nn/choices.hpp nn/names.hpp support/file.hpp support/intern.hpp support/named_values.hpp support/npy.hpp
+  engine/core/job.hpp engine/core/targets.hpp graph/assembly.hpp graph/gin.hpp graph/graphs.hpp graph/lines.hpp
+  graph/units.hpp nn/choices.hpp support/file.hpp support/intern.hpp support/named_values.hpp support/npy.hpp
   support/peers.hpp support/words.hpp train/features.hpp train/metrics.hpp train/objective.hpp
-  train/recorder.hpp wl/rank_refiner.hpp wl/refining.hpp)
-  datasets/base_classes.hpp datasets/certify.hpp datasets/counting.hpp datasets/node_tasks.hpp
-  datasets/planar_draw.hpp engine/core/both.hpp engine/core/feature_blocks.hpp engine/core/job.hpp
-  engine/core/optimiser.hpp engine/core/targets.hpp graph/assembly.hpp graph/gin.hpp graph/graphs.hpp graph/lines.hpp
-  graph/units.hpp nn/choices.hpp nn/names.hpp support/file.hpp support/intern.hpp support/named_values.hpp
-  support/npy.hpp support/peers.hpp support/words.hpp train/features.hpp train/metrics.hpp train/objective.hpp
-  train/recorder.hpp wl/path_walker.hpp wl/rank_refiner.hpp wl/refining.hpp)
+  wl/rank_refiner.hpp wl/refining.hpp)
 foreach(header ${TYCHE_PUBLIC_HEADERS} ${TYCHE_INCLUDED_HEADERS})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tyche/${folder})

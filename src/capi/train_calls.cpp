@@ -15,8 +15,6 @@
 #include "support/parallel.hpp"
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
-#include "train/export.hpp"
-#include "train/look.hpp"
 #include "train/objective.hpp"
 #include "train/parts.hpp"
 #include "train/predict.hpp"

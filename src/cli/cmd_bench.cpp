@@ -7,8 +7,7 @@
 
 #include "cli/cli.hpp"
 #include "datasets/dataset.hpp"
-#include "measure/paths.hpp"
-#include "measure/training.hpp"
+#include "measure/measure.hpp"
 #include "nn/description.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"

@@ -3,7 +3,6 @@
 
 #include "cli/cli.hpp"
 #include "train/checkpoint.hpp"
-#include "train/export.hpp"
 #include "train/run.hpp"
 
 namespace tyche::cli {

@@ -5,7 +5,7 @@
 
 #include "cli/cli.hpp"
 #include "train/checkpoint.hpp"
-#include "train/look.hpp"
+#include "train/predict.hpp"
 
 namespace tyche::cli {
 

@@ -301,7 +301,6 @@ std::string command(const StoredRun& run) {
   if (start.training.learning_rate == 0) start.training.learning_rate = default_learning_rate(settings);
   std::string text = fmt::format("tyche distinguish {}", shell_word(run.origin.path));
   if (!run.origin.only.empty()) text += fmt::format(" --only {}", fmt::join(run.origin.only, ","));
-  if (config.model.kind != "gcn") text += fmt::format(" --model {}", config.model.kind);
   text += train::typed_options(config, start, [](const train::Field& field) { return why_not(field).empty(); });
   if (settings.together) text += " --together";
   if (settings.scoring != Scoring::exact) text += fmt::format(" --scoring {}", name(settings.scoring));

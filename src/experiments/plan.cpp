@@ -9,6 +9,7 @@
 #include "datasets/generate.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
+#include "nn/kinds.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/json_number.hpp"
@@ -85,8 +86,8 @@ bool trains_in_lockstep(const std::string& engine) { return engine::EngineChoice
 
 std::string trial_key(const train::RunConfig& config) {
   std::string text = train::identity(config, {});
-  // 0.1.0 took any readout for ppgn and trained with max: what is trained today must not bear the same name.
-  if (config.model.kind == "ppgn" && config.model.readout != nn::Readout::max) text += "since 0.2.0\n";
+  // What is trained today must not bear the same name.
+  if (nn::took_max_for_any_readout(config.model) && config.model.readout != nn::Readout::max) text += "since 0.2.0\n";
   return fmt::format("{}-{:016x}", config.model.kind, hash_bytes(text));
 }
 
@@ -119,7 +120,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       } catch (const InputError& error) {
         throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));
       }
-      const std::string shape = fmt::format("{}\n{}", folds, train::identity(config, train::group_may_differ()));
+      const std::string shape = fmt::format("{}\n{}", folds, train::identity(config, train::kGroupMayDiffer));
       if (row.folds_run == 0 || !config.folds.split.empty()) row.folds_run = config.folds.count;
       const std::uint32_t first = config.training.repeat;
       for (std::uint32_t i = 0; i < row.folds_run * row.repeats; ++i) {
@@ -212,7 +213,7 @@ void add_finals(Plan& plan) {
           plan.trials.push_back(
               {key, fmt::format("{}, chosen", model), chosen.folds, config, plan.out / "trials" / key});
           const std::string shape =
-              fmt::format("{}\n{}", chosen.folds, train::identity(config, train::group_may_differ()));
+              fmt::format("{}\n{}", chosen.folds, train::identity(config, train::kGroupMayDiffer));
           const auto [group, new_group] = by_shape.try_emplace(shape, plan.groups.size());
           if (new_group) plan.groups.emplace_back();
           plan.groups[group->second].push_back(place->second);

@@ -184,7 +184,6 @@ void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t expe
 std::string train_command(const train::RunConfig& config, bool generated) {
   std::string command = fmt::format("tyche train --data {}", shell_word(config.data.path));
   if (config.recipe == "paper" && !generated) command += " --recipe paper";
-  if (config.model.kind != "gcn") command += fmt::format(" --model {}", config.model.kind);
   train::RunConfig start = train::default_config(config.model.kind, config.model.random);
   start.data.standardise = config.recipe == "own";
   return command + train::typed_options(config, start);

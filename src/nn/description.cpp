@@ -5,12 +5,12 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <regex>
 #include <utility>
 
 #include "nn/program_text.hpp"
@@ -24,16 +24,24 @@ namespace {
 
 using nlohmann::json;
 
-/// A [[step]] or [[parameter]] with the lines it stands in; of JSON there are none.
+/// A [[step]] or [[parameter]], and where it stands; JSON has no lines.
 struct Entry {
-  json values = json::object();
-  std::map<std::string, std::uint64_t> lines;
-  std::uint64_t line = 0;
+  json values;
+  const toml::node* at = nullptr;
 };
 
 struct Document {
+  toml::table text;  ///< of TOML
   std::vector<Entry> parameters, steps;
 };
+
+std::string line_of(const toml::node* node) {
+  return node == nullptr ? "" : fmt::format("line {}", node->source().begin.line);
+}
+std::string line_of(const Entry& entry, const std::string& key) {
+  const toml::node* const own = entry.at == nullptr ? nullptr : entry.at->as_table()->get(key);
+  return line_of(own == nullptr ? entry.at : own);
+}
 
 json plain(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
@@ -51,13 +59,21 @@ json plain(const toml::node& node) {
   return out;
 }
 
+toml::table table_of(std::string_view text, std::string_view name) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
+  }
+}
+
 Document document_of(std::string_view text, std::string_view name) {
   if (text.size() > kMostText) {
     throw InputError::at(name, "",
                          fmt::format("a description of {} bytes, expected at most {}", text.size(), kMostText));
   }
   json whole;
-  toml::table lines;  // of JSON there are none
+  Document out;
   if (const std::size_t first = text.find_first_not_of(" \t\r\n"); first != text.npos && text[first] == '{') {
     try {
       whole = json::parse(text);
@@ -65,20 +81,14 @@ Document document_of(std::string_view text, std::string_view name) {
       throw InputError::at(name, "", fmt::format("not JSON: {}", error.what()));
     }
   } else {
-    try {
-      lines = toml::parse(text);
-    } catch (const toml::parse_error& error) {
-      throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
-    }
-    whole = plain(lines);
+    out.text = table_of(text, name);
+    whole = plain(out.text);
   }
-  const auto line_of = [](const toml::node* node) { return node == nullptr ? 0 : node->source().begin.line; };
   const auto fail = [&](const toml::node* node, const std::string& what) {
-    throw InputError::at(name, node == nullptr ? "" : fmt::format("line {}", line_of(node)), what);
+    throw InputError::at(name, line_of(node), what);
   };
-  Document out;
   for (const auto& [key, list] : whole.items()) {
-    const toml::node* const node = lines.get(key);
+    const toml::node* const node = out.text.get(key);
     const bool parameters = key == "parameter" || key == "parameters";
     if (!parameters && key != "step" && key != "steps") {
       const std::vector<std::string> known = {"parameter", "step"};
@@ -89,9 +99,7 @@ Document document_of(std::string_view text, std::string_view name) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const toml::node* const own = node == nullptr ? nullptr : node->as_array()->get(i);
       if (!list[i].is_object()) fail(own, expected);
-      Entry& entry = (parameters ? out.parameters : out.steps).emplace_back(Entry{list[i], {}, line_of(own)});
-      if (own == nullptr) continue;
-      for (const auto& [inner, value] : *own->as_table()) entry.lines[std::string(inner.str())] = line_of(&value);
+      (parameters ? out.parameters : out.steps).push_back({list[i], own});
     }
   }
   return out;
@@ -153,11 +161,6 @@ class Reader {
   }
 
  private:
-  static std::string line_of(const Entry& entry, const std::string& key) {
-    const auto found = entry.lines.find(key);
-    const std::uint64_t line = found == entry.lines.end() ? entry.line : found->second;
-    return line == 0 ? "" : fmt::format("line {}", line);
-  }
   template <class... T>
   [[noreturn]] void refuse(const Entry& entry, const std::string& key, fmt::format_string<T...> what,
                            T&&... values) const {
@@ -198,14 +201,8 @@ class Reader {
   }
   /// Of a step or a tensor: words with dots between them, which a name of PyTorch's can be.
   std::string new_name(const char* key, const std::string& own) const {
-    const auto good = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
-    bool word = false;  // since the last dot
-    bool fine = own.size() <= 200;
-    for (const char c : own) {
-      fine = fine && (c == '.' ? word : good(c));
-      word = c != '.';
-    }
-    if (!fine || !word) {
+    static const std::regex words("[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*");
+    if (own.size() > 200 || !std::regex_match(own, words)) {
       fail(key, "expected letters, digits, '_' and '-' with dots between, found {}", shown(own));
     }
     return own;
@@ -240,14 +237,17 @@ class Reader {
     }
     return static_cast<Enum>(found - names.begin());
   }
-  template <class Parse>
-  auto parsed(const char* key, const Parse& parse) const {
+  template <class Make>
+  auto made_by(const char* key, const Make& make) const {
     try {
-      return parse(text(key));
+      return make();
     } catch (const InputError& error) {
-      if (std::string_view(error.what()).starts_with(name_)) throw;
       fail(key, "{}", error.what());
     }
+  }
+  template <class Parse>
+  auto parsed(const char* key, const Parse& parse) const {
+    return made_by(key, [&parse, own = text(key)] { return parse(own); });
   }
 
   // ---- tensors
@@ -554,11 +554,7 @@ class Reader {
     out.random = parsed("random", parse_random);
     out.depth = default_depth(out.random);
     if (has("depth")) out.depth = at("depth") == "leaf" ? kLeaf : static_cast<std::uint32_t>(whole("depth", kLeaf - 1));
-    try {
-      validate_depth(out.random, out.depth);
-    } catch (const InputError& error) {
-      fail("depth", "{}", error.what());
-    }
+    made_by("depth", [&] { validate_depth(out.random, out.depth); });
     out.columns = drawn_columns(out.random, out.depth);
     if (has("columns") && whole("columns") != out.columns) {
       fail("columns", "expected {}: those of {}", out.columns, name(out.random));
@@ -591,22 +587,18 @@ class Reader {
 
 }  // namespace
 
-std::string network_text(const std::string& value) {
-  if (value.empty() || value.front() == '{' || value.find('\n') != value.npos) return value;
+json json_of_toml(std::string_view text, std::string_view name) { return plain(table_of(text, name)); }
+
+ModelConfig described_by(const std::string& value) {
+  if (value.empty() || value.front() == '{' || value.find('\n') != value.npos) return described(value);
   std::error_code unknown;
-  const std::filesystem::file_status status = std::filesystem::status(value, unknown);
-  if (!std::filesystem::is_regular_file(status)) {
+  if (!std::filesystem::is_regular_file(std::filesystem::status(value, unknown))) {
     throw InputError::at(value, "", "there is no such file, which was to describe a network");
   }
   if (std::filesystem::file_size(value, unknown) > kMostText) {
     throw InputError::at(value, "", fmt::format("is larger than {} bytes: no description of a network", kMostText));
   }
-  return read_file(value);
-}
-
-ModelConfig described_by(const std::string& value) {
-  const std::string text = network_text(value);
-  return described(text, text == value ? "network" : value);
+  return described(read_file(value), value);
 }
 
 ModelConfig described(std::string_view text, std::string_view name) {

@@ -9,6 +9,7 @@
 ///
 /// A description that is one of the kinds of nn/kinds.hpp, whatever its steps and parameters are called, becomes that
 /// kind: to its bits, by whatever an engine has for it.
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -16,15 +17,14 @@
 
 namespace tyche::nn {
 
+/// TOML as JSON; null for dates, of which JSON knows nothing. Throws InputError that names the line.
+[[nodiscard]] nlohmann::json json_of_toml(std::string_view text, std::string_view name);
+
 /// Bounds on what a description may ask for.
 inline constexpr std::size_t kMostText = std::size_t{1} << 22, kMostSteps = 4096, kMostColumns = 65536,
                              kMostParameters = std::size_t{1} << 28;
 
-/// The text that a value of the field `network` stands for: itself where it has lines or begins with '{', else that of
-/// the file it names.
-[[nodiscard]] std::string network_text(const std::string& value);
-
-/// described() by such a value.
+/// described() by a value of the field `network`: itself where it has lines or begins with '{', else the file it names.
 [[nodiscard]] ModelConfig described_by(const std::string& value);
 
 /// What a description says, sizes that it leaves to the data at some value: a kind of the table, or "network", whose

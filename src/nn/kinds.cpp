@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "nn/description.hpp"
-#include "nn/networks.hpp"
 #include "support/error.hpp"
 
 namespace tyche::nn {
@@ -22,7 +21,7 @@ double ppgn_rate(const ModelConfig&) { return 1e-4; }
 double pairs_rate(const ModelConfig&) { return 1e-3; }
 
 /// Fields that kinds have no use for, and why. "rni" here: the kind takes no random features. "compress": it has no
-/// colour classes. A row is of all its fields and all its kinds.
+/// colour classes. A row is of all its fields and all its kinds; {} is the kind's name.
 struct Unused {
   std::string_view fields, kinds, why;
 };
@@ -70,9 +69,7 @@ constexpr Unused kUnused[] = {
     {"aggregation", "ppgn", "ppgn passes no messages: it multiplies matrices"},
     {"aggregation", "gin", "gin sums over the neighbours: that is what sets it apart"},
     {"aggregation", kRelu, "it sums over neighbours, as published"},
-    {"compress", "gcn", "gcn has a row per node, and no classes of them"},
-    {"compress", "gin", "gin has a row per node, and no classes of them"},
-    {"compress", "sage", "sage has a row per node, and no classes of them"},
+    {"compress", "gcn gin sage", "{} has a row per node, and no classes of them"},
     {"compress", kRelu, "it has a row per node or pair, and no classes of them"},
     {"compress", "network", "it has no rows of sets, and no classes of them"},
     {"embed pre_hidden head_hidden activation aggregation readout node_layers pair_layers two_sets mlp_depth global "
@@ -107,8 +104,6 @@ constexpr Kind kNetwork = {"network", 64, 8, kPlain, 500, 20, gcn_rate, describe
 
 }  // namespace
 
-std::span<const Kind> kinds() { return kKinds; }
-
 const Kind& kind_of(const ModelConfig& config) {
   for (const Kind& kind : kKinds) {
     if (kind.name == config.kind) return kind;
@@ -120,10 +115,12 @@ const Kind& kind_of(const ModelConfig& config) {
 std::string why_unused(const ModelConfig& config, std::string_view field) {
   const std::string_view kind = kind_of(config).name;
   for (const Unused& row : kUnused) {
-    if (lists(row.fields, field) && lists(row.kinds, kind)) return std::string(row.why);
+    if (lists(row.fields, field) && lists(row.kinds, kind)) return fmt::format(fmt::runtime(row.why), kind);
   }
   return {};
 }
+
+bool took_max_for_any_readout(const ModelConfig& config) { return config.kind == "ppgn"; }
 
 std::vector<std::string> model_kinds() {
   std::vector<std::string> names;

@@ -1,10 +1,14 @@
 #include "nn/model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "nn/kinds.hpp"
@@ -13,6 +17,62 @@
 #include "support/random.hpp"
 
 namespace tyche::nn {
+
+std::size_t place_of(std::span<const std::string_view> names, std::string_view what, std::string_view text) {
+  const auto found = std::ranges::find(names, text);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw InputError(fmt::format("unknown {} '{}'; there are {}", what, text, fmt::join(names, ", ")));
+}
+
+std::uint32_t default_depth(Random random) {
+  return random == Random::features || random == Random::colours ? kLeaf : 1;
+}
+
+std::uint32_t drawn_columns(Random random, std::uint32_t depth) {
+  switch (random) {
+    case Random::features:
+      return 0;
+    case Random::colours:
+      return kColourColumns;
+    default:
+      return depth;
+  }
+}
+
+void code_of(Random random, std::uint32_t number, std::span<float> out) {
+  if (random != Random::colours) {
+    std::ranges::fill(out, 0.0f);
+    if (number > 0) out[number - 1] = 1;
+    return;
+  }
+  constexpr double kShortest = 2, kLongest = 64;
+  const std::size_t periods = out.size() / 2;
+  for (std::size_t i = 0; i < periods; ++i) {
+    const double exponent = static_cast<double>(i) / static_cast<double>(periods - 1);
+    const double period = kShortest * std::pow(kLongest / kShortest, exponent);
+    const double turn = 2 * std::numbers::pi * std::fmod(number, period) / period;
+    out[2 * i] = static_cast<float>(std::sin(turn));
+    out[2 * i + 1] = static_cast<float>(std::cos(turn));
+  }
+}
+
+void validate_depth(Random random, std::uint32_t depth) {
+  const auto shown = [](std::uint32_t value) { return value == kLeaf ? "leaf" : std::to_string(value); };
+  if (random == Random::features) {
+    if (depth != kLeaf) {
+      throw InputError(fmt::format("model: depth is {}, but random features have none; it belongs to marks and colours",
+                                   shown(depth)));
+    }
+    return;
+  }
+  if (depth == 0) {
+    throw InputError(fmt::format("model: depth is 0, expected at least 1 for random {}", name(random)));
+  }
+  if (random != Random::colours && depth > kMostMarks) {
+    throw InputError(fmt::format("model: depth is {}, expected 1 to {} for random {}: every mark has a column",
+                                 shown(depth), kMostMarks, name(random)));
+  }
+}
 
 std::uint32_t ModelConfig::random_dims() const {
   // A share given as 0.29 of width 100 is 29 columns, although 100 * 0.29 falls just below 29 in binary.
@@ -23,43 +83,42 @@ double xavier_fan(std::uint32_t random_dims, double mean_nodes) { return random_
 
 namespace {
 
-void refuse_unused(const ModelConfig& c) {
-  const ModelConfig plain;
-  const std::pair<std::string_view, bool> given[] = {{"random", c.random != plain.random},
-                                                     {"rni", c.rni != plain.rni},
-                                                     {"distribution", c.distribution != plain.distribution},
-                                                     {"pre_hidden", c.pre_hidden != plain.pre_hidden},
-                                                     {"embed", c.embed > 0},
-                                                     {"head_hidden", c.head_hidden != plain.head_hidden},
-                                                     {"activation", c.activation != plain.activation},
-                                                     {"aggregation", c.aggregation != plain.aggregation},
-                                                     {"readout", c.readout != plain.readout},
-                                                     {"dropout", c.dropout != plain.dropout},
-                                                     {"node_layers", c.node_layers != plain.node_layers},
-                                                     {"pair_layers", c.pair_layers != plain.pair_layers},
-                                                     {"two_sets", c.two_sets != plain.two_sets},
-                                                     {"mlp_depth", c.mlp_depth != plain.mlp_depth},
-                                                     {"node_readout", c.node_readout},
-                                                     {"norm", c.norm != plain.norm},
-                                                     {"residual", c.residual},
-                                                     {"virtual_node", c.virtual_node},
-                                                     {"global", c.global},
-                                                     {"roots", c.roots + c.eval_roots > 0},
-                                                     {"distance_cut", c.distance_cut != plain.distance_cut},
-                                                     {"edge_features", c.edge_features != plain.edge_features},
-                                                     {"unit", c.unit != plain.unit}};
-  for (const auto& [field, set] : given) {
-    if (!set) continue;
-    const std::string why = why_unused(c, field);
-    if (!why.empty()) throw InputError(fmt::format("model: {} has no use for {}: {}", c.kind, field, why));
-  }
-}
+/// The fields that not all kinds use, by the words of the table of kinds.
+constexpr auto kFields =
+    std::tuple(std::pair("random", &ModelConfig::random), std::pair("rni", &ModelConfig::rni),
+               std::pair("distribution", &ModelConfig::distribution), std::pair("pre_hidden", &ModelConfig::pre_hidden),
+               std::pair("embed", &ModelConfig::embed), std::pair("head_hidden", &ModelConfig::head_hidden),
+               std::pair("activation", &ModelConfig::activation), std::pair("aggregation", &ModelConfig::aggregation),
+               std::pair("readout", &ModelConfig::readout), std::pair("dropout", &ModelConfig::dropout),
+               std::pair("node_layers", &ModelConfig::node_layers), std::pair("pair_layers", &ModelConfig::pair_layers),
+               std::pair("two_sets", &ModelConfig::two_sets), std::pair("mlp_depth", &ModelConfig::mlp_depth),
+               std::pair("node_readout", &ModelConfig::node_readout), std::pair("norm", &ModelConfig::norm),
+               std::pair("residual", &ModelConfig::residual), std::pair("virtual_node", &ModelConfig::virtual_node),
+               std::pair("global", &ModelConfig::global), std::pair("roots", &ModelConfig::roots),
+               std::pair("roots", &ModelConfig::eval_roots), std::pair("distance_cut", &ModelConfig::distance_cut),
+               std::pair("edge_features", &ModelConfig::edge_features), std::pair("unit", &ModelConfig::unit));
 
 }  // namespace
 
+std::string_view drop_unused(ModelConfig& config) {
+  static const ModelConfig plain;
+  std::string_view first;
+  const auto drop = [&](const auto& field) {
+    const auto& [word, member] = field;
+    if (config.*member == plain.*member || why_unused(config, word).empty()) return;
+    config.*member = plain.*member;
+    if (first.empty()) first = word;
+  };
+  std::apply([&](const auto&... fields) { (drop(fields), ...); }, kFields);
+  return first;
+}
+
 void validate(const ModelConfig& config) {
   (void)kind_of(config);  // throws where there is none of that name
-  refuse_unused(config);
+  ModelConfig used = config;
+  if (const std::string_view field = drop_unused(used); !field.empty()) {
+    throw InputError(fmt::format("model: {} has no use for {}: {}", config.kind, field, why_unused(config, field)));
+  }
   if (config.random != Random::features && config.rni != 0) {
     throw InputError(fmt::format("model: rni is {}, but it is a share of random features, and the random inputs are {}",
                                  config.rni, name(config.random)));
@@ -113,10 +172,9 @@ void validate(const ModelConfig& config) {
 }
 
 const Tensor& Layout::at(std::string_view tensor_name) const {
-  for (const Tensor& tensor : tensors) {
-    if (tensor.name == tensor_name) return tensor;
-  }
-  throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
+  const auto found = std::ranges::find(tensors, tensor_name, &Tensor::name);
+  if (found == tensors.end()) throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
+  return *found;
 }
 
 std::size_t Layout::learned() const {

@@ -281,12 +281,6 @@ std::string describe(const Step& step) {
   return text;
 }
 
-std::size_t Program::at(std::string_view step_name) const {
-  const auto found = std::ranges::find_if(steps, [&](const Step& step) { return step.name == step_name; });
-  if (found == steps.end()) throw InputError(fmt::format("this network has no step '{}'", step_name));
-  return static_cast<std::size_t>(found - steps.begin());
-}
-
 bool normalises_batches(const Program& program) {
   return std::ranges::any_of(program.steps, [](const Step& step) { return step.norm == Norm::batch; });
 }
@@ -320,104 +314,6 @@ void validate(const Program& program, const Place& place) {
       throw InputError(fmt::format("network: no step uses the parameter {}", program.parameters.tensors[t].name));
     }
   }
-}
-
-std::size_t ProgramBuilder::tensor(const std::string& name, std::vector<std::size_t> shape, std::size_t fan_in,
-                                   float start) {
-  std::vector<Tensor>& tensors = program_.parameters.tensors;
-  for (std::size_t t = 0; t < tensors.size(); ++t) {
-    if (tensors[t].name == name) return t;
-  }
-  std::size_t size = 1;
-  for (const std::size_t extent : shape) size *= extent;
-  tensors.push_back({name, std::move(shape), program_.parameters.size, size, fan_in, start});
-  program_.parameters.size += size;
-  return tensors.size() - 1;
-}
-
-void ProgramBuilder::declare_linear(const std::string& name, std::size_t in, std::size_t out) {
-  tensor(name + ".weight", {out, in}, in);
-  tensor(name + ".bias", {out}, in);
-}
-
-std::size_t ProgramBuilder::step(Step step) {
-  program_.steps.push_back(std::move(step));
-  return program_.steps.size() - 1;
-}
-
-std::size_t ProgramBuilder::input(Source source, Space space, std::size_t columns) {
-  Step out{std::string(nn::name(source)), Operation::input, space, columns};
-  out.source = source;
-  return step(std::move(out));
-}
-
-std::size_t ProgramBuilder::linear(const std::string& name, std::size_t value, std::size_t columns_out, bool bias) {
-  const std::size_t in = columns(value);
-  Step out{name, Operation::linear, space(value), columns_out, {term(name + ".weight", columns_out, value)}};
-  if (bias) out.bias = tensor(name + ".bias", {columns_out}, in);
-  return step(std::move(out));
-}
-
-std::size_t ProgramBuilder::normalise(const std::string& name, std::size_t value, Norm norm) {
-  if (norm == Norm::none) return value;
-  const std::size_t size = columns(value);
-  Step out{name, Operation::normalise, space(value), size, {{value}}};
-  out.norm = norm;
-  out.terms[0].weight = tensor(name + ".weight", {size}, 0, 1);
-  out.bias = tensor(name + ".bias", {size}, 0);
-  if (norm == Norm::batch) {
-    out.mean = tensor(name + ".running_mean", {size}, 0);
-    out.variance = tensor(name + ".running_var", {size}, 0, 1);
-    for (const std::size_t own : {out.mean, out.variance}) program_.parameters.tensors[own].running = true;
-  }
-  return step(std::move(out));
-}
-
-std::size_t ProgramBuilder::add(const std::string& name, const std::vector<std::size_t>& values) {
-  if (values.size() == 1) return values.front();
-  Step out{name, Operation::add, space(values.front()), columns(values.front())};
-  for (const std::size_t value : values) out.terms.push_back({value});
-  return step(std::move(out));
-}
-
-std::size_t ProgramBuilder::activate(const std::string& name, std::size_t value, Activation activation) {
-  Step out{name, Operation::activate, space(value), columns(value), {{value}}};
-  out.activation = activation;
-  return step(std::move(out));
-}
-
-std::size_t ProgramBuilder::dropout(const std::string& name, std::size_t value, double share) {
-  Step out{name, Operation::dropout, space(value), columns(value), {{value}}};
-  out.share = share;
-  return step(std::move(out));
-}
-
-std::size_t ProgramBuilder::concat(const std::string& name, const std::vector<std::size_t>& values) {
-  if (values.size() == 1) return values.front();
-  Step out{name, Operation::concat, space(values.front()), 0};
-  for (const std::size_t value : values) {
-    out.terms.push_back({value});
-    out.columns += columns(value);
-  }
-  return step(std::move(out));
-}
-
-std::size_t ProgramBuilder::aggregate(const std::string& name, Space space, std::size_t value, Link link, Reduce reduce,
-                                      std::size_t onto) {
-  Step out{name, Operation::aggregate, space, columns(value), {{value, link, reduce}}};
-  out.onto = onto;
-  return step(std::move(out));
-}
-
-Term ProgramBuilder::term(const std::string& weight, std::size_t columns_out, std::size_t value, Link link,
-                          Reduce reduce) {
-  const std::size_t in = columns(value);
-  return {value, link, reduce, tensor(weight, {columns_out, in}, in)};
-}
-
-Program ProgramBuilder::take() {
-  validate(program_);
-  return std::move(program_);
 }
 
 }  // namespace tyche::nn

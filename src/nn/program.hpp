@@ -130,9 +130,6 @@ struct Step {
 struct Program {
   std::vector<Step> steps;  ///< the last one gives the logits, or the real values: a row per graph, node or edge
   Layout parameters;        ///< in the order of the flat vector
-
-  /// The step of this name; throws InputError where there is none.
-  [[nodiscard]] std::size_t at(std::string_view name) const;
 };
 
 /// Whether the rows of a batch are normalised together.
@@ -180,47 +177,5 @@ inline constexpr std::array<std::string_view, 7> kNames<Source> = {"features", "
 [[nodiscard]] Space space_of(Source source);
 /// What a step does, for people: "aggregate, mean over neighbours".
 [[nodiscard]] std::string describe(const Step& step);
-
-/// Builds a program step by step. Calls give the step's number; names, spaces and sizes that do not fit are found by
-/// validate().
-///
-///   ProgramBuilder build;
-///   const std::size_t x = build.input(Source::features, Space::node, 2);
-///   const std::size_t h = build.activate("h", build.linear("pre", x, 64), Activation::relu);
-class ProgramBuilder {
- public:
-  /// The tensor of this name; a new one is the next of the flat vector.
-  std::size_t tensor(const std::string& name, std::vector<std::size_t> shape, std::size_t fan_in, float start = 0);
-  /// `name`.weight and `name`.bias of torch's Linear: for tensors that stand elsewhere in the flat vector than steps in
-  /// the list.
-  void declare_linear(const std::string& name, std::size_t in, std::size_t out);
-
-  std::size_t input(Source source, Space space, std::size_t columns);
-  /// torch's Linear on every row.
-  std::size_t linear(const std::string& name, std::size_t value, std::size_t columns, bool bias = true);
-  /// torch's BatchNorm1d or LayerNorm; the value itself where there is none.
-  std::size_t normalise(const std::string& name, std::size_t value, Norm norm);
-  std::size_t add(const std::string& name, const std::vector<std::size_t>& values);
-  /// Any step; its columns and space are given.
-  std::size_t step(Step step);
-  std::size_t activate(const std::string& name, std::size_t value, Activation activation);
-  std::size_t dropout(const std::string& name, std::size_t value, double share);
-  /// The value itself where there is but one.
-  std::size_t concat(const std::string& name, const std::vector<std::size_t>& values);
-  /// Where `onto` is given, what is read is added to that value.
-  std::size_t aggregate(const std::string& name, Space space, std::size_t value, Link link, Reduce reduce,
-                        std::size_t onto = kNone);
-  /// What a linear step of so many columns reads of a value, multiplied by the tensor of this name.
-  Term term(const std::string& tensor, std::size_t columns, std::size_t value, Link link = Link::own,
-            Reduce reduce = Reduce::sum);
-
-  [[nodiscard]] std::size_t columns(std::size_t value) const { return program_.steps[value].columns; }
-  [[nodiscard]] Space space(std::size_t value) const { return program_.steps[value].space; }
-  /// Validated.
-  [[nodiscard]] Program take();
-
- private:
-  Program program_;
-};
 
 }  // namespace tyche::nn

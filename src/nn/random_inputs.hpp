@@ -11,14 +11,40 @@
 /// All but features become *drawn columns*: they stand behind the node's types and attributes and enter the first
 /// pre-convolution. A draw is one number per node; code_of() turns the number into columns. docs/models.md has the
 /// formulas.
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string_view>
 
-#include "nn/names.hpp"
-
 namespace tyche::nn {
+
+// The names of enumerations as people type them, one list each: name(Activation::elu) is "elu",
+// parse_name<Activation>("activation", "relu") is Activation::relu.
+
+/// In the order of the enumeration; names behind those are others for its values, from the first on again.
+template <class Enum>
+inline constexpr std::array<std::string_view, 0> kNames{};
+
+template <class Enum>
+[[nodiscard]] constexpr std::span<const std::string_view> names_of() {
+  return kNames<Enum>;
+}
+
+template <class Enum>
+requires(!kNames<Enum>.empty()) [[nodiscard]] std::string_view name(Enum value) {
+  return kNames<Enum>.at(static_cast<std::size_t>(value));
+}
+
+/// The place of a name in a list. Throws InputError "unknown WHAT 'TEXT'; there are …" on one that is not in it.
+[[nodiscard]] std::size_t place_of(std::span<const std::string_view> names, std::string_view what,
+                                   std::string_view text);
+
+template <class Enum>
+[[nodiscard]] Enum parse_name(std::string_view what, std::string_view text) {
+  return static_cast<Enum>(place_of(kNames<Enum>, what, text));
+}
 
 enum class Random { features, marks, colours, uniform_marks, class_marks };
 

@@ -113,39 +113,25 @@ ModelConfig measured(const Program& program, Counts& counts) {
 /// `config` as this kind would have it, given what was counted.
 ModelConfig as_kind(std::string_view kind, const ModelConfig& measured, const Counts& counts) {
   ModelConfig config = measured;
-  const ModelConfig plain;
   config.kind = kind;
   const bool pre = measured.random_dims() < measured.width;
-  config.layers = counts.sums;  // gin, sage
+  config.layers = counts.sums;  // gin, sage, mp
   if (kind == "gcn") {
     config.layers = counts.convs[0] - (pre ? std::min(2u, counts.convs[0]) : 0);
     if (pre) config.pre_hidden = counts.first;
-  }
-  if (kind == "gcn2" || kind == "gcn3") {
+  } else if (kind == "gcn2" || kind == "gcn3") {
     const std::uint32_t convs = counts.convs[kind == "gcn2" ? 2 : 3];
     config.layers = convs - std::min(1u, convs);
-  }
-  if (kind == "gcn123") {
-    config.node_layers = counts.convs[0];
-    config.pair_layers = counts.convs[2];
-    config.layers = counts.convs[3];
-  } else {
-    config.two_sets = plain.two_sets;
-  }
-  if (kind == "ppgn") {
+  } else if (kind == "gcn123") {
+    std::tie(config.node_layers, config.pair_layers, config.layers) =
+        std::tie(counts.convs[0], counts.convs[2], counts.convs[3]);
+  } else if (kind == "ppgn") {
     config.layers = counts.products;
     config.mlp_depth = counts.products == 0 ? 0 : counts.pair_activations / (2 * counts.products);
-    config.head_hidden = plain.head_hidden;
-    config.dropout = plain.dropout;
-    config.activation = plain.activation;
-    config.aggregation = plain.aggregation;
+  } else if (why_unused(config, "distance_cut").empty()) {  // those on pairs
+    config.layers = counts.seconds;
   }
-  if (kind == "gin") config.aggregation = plain.aggregation;
-  if (!why_unused(config, "head_hidden").empty() && kind != "ppgn") {  // mp and those on pairs
-    if (kind != "mp") config.layers = counts.seconds;
-    std::tie(config.head_hidden, config.dropout, config.activation, config.aggregation, config.readout) =
-        std::tie(plain.head_hidden, plain.dropout, plain.activation, plain.aggregation, plain.readout);
-  }
+  (void)drop_unused(config);
   return config;
 }
 

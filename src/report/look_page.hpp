@@ -7,8 +7,8 @@
 
 #include "datasets/dataset.hpp"
 #include "report/page.hpp"
-#include "train/look.hpp"
 #include "train/parts.hpp"
+#include "train/predict.hpp"
 
 namespace tyche::report {
 

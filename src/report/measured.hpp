@@ -28,7 +28,7 @@ struct MetricCurves {
   std::vector<std::vector<std::optional<double>>> folds;  ///< by trial and place in `epochs`
   /// Over the trials that have it, in epochs that all trials that have begun have come to; nothing in others.
   std::vector<std::optional<double>> mean, deviation;
-  std::vector<std::optional<double>> reported;  ///< by fold: of the epoch that stands for it (train::reported_record)
+  std::vector<std::optional<double>> reported;  ///< by fold: of the epoch that stands for it (FoldSummary::reported)
   Spread over_folds;                            ///< of those that there are
 };
 

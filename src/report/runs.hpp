@@ -1,6 +1,6 @@
 #pragma once
 /// Results of any kind side by side: a line per run of `train` or `distinguish` and per row of `reproduce`, a column
-/// per metric, by its name. Values are those that stand for a run wherever it is shown (train::reported_record): of the
+/// per metric, by its name. Values are those that stand for a run wherever it is shown (FoldSummary::reported): of the
 /// test at the end, the epoch that validation chose, or the last; mean and deviation over folds, or seeds.
 ///
 ///   const std::vector<RunLine> lines = run_lines({"runs/gcn", "runs/gin", "out"});

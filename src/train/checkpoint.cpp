@@ -27,13 +27,16 @@ const std::string& metadata_at(const TensorFile& file, const std::string& key, c
   return found->second;
 }
 
+[[noreturn]] void refuse(const std::string& path, std::string_view key, const std::string& wanted,
+                         std::string_view found) {
+  throw InputError::at(path, "metadata", fmt::format("{}: expected {}, found '{}'", key, wanted, found));
+}
+
 std::uint64_t number_at(const TensorFile& file, const std::string& key, const std::string& path) {
   const std::string& text = metadata_at(file, key, path);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw InputError::at(path, "metadata", fmt::format("{}: expected a whole number, found '{}'", key, text));
-  }
+  if (error != std::errc() || end != text.data() + text.size()) refuse(path, key, "a whole number", text);
   return value;
 }
 
@@ -43,8 +46,7 @@ std::vector<double> numbers_at(const TensorFile& file, const std::string& key, s
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   const auto number = [](const nlohmann::json& item) { return item.is_number(); };
   if (!json.is_array() || json.size() != count || !std::all_of(json.begin(), json.end(), number)) {
-    throw InputError::at(path, "metadata",
-                         fmt::format("{}: expected a list of {} numbers, found '{}'", key, count, text));
+    refuse(path, key, fmt::format("a list of {} numbers", count), text);
   }
   return json.get<std::vector<double>>();
 }
@@ -76,10 +78,7 @@ engine::Plateau plateau_at(const TensorFile& file, const std::string& path) {
   take(plateau.rate);
   take(plateau.best);
   take(plateau.bad);
-  if (!good || at != end || !(plateau.rate > 0)) {
-    throw InputError::at(path, "metadata",
-                         fmt::format("{}: expected a rate, a loss and a number of epochs, found '{}'", kKey, text));
-  }
+  if (!good || at != end || !(plateau.rate > 0)) refuse(path, kKey, "a rate, a loss and a number of epochs", text);
   return plateau;
 }
 

@@ -1,12 +1,12 @@
 #include "train/config.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "nn/description.hpp"
 #include "nn/kinds.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -35,28 +35,10 @@ std::string toml_value(const nlohmann::json& value) {
   return value.dump();  // strings and whole numbers: TOML's basic strings have JSON's escapes
 }
 
-nlohmann::json from_toml(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* whole = node.as_integer()) return whole->get();
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* real = node.as_floating_point()) return real->get();
-  if (const auto* list = node.as_array()) {
-    nlohmann::json array = nlohmann::json::array();
-    for (const toml::node& item : *list) array.push_back(from_toml(item));
-    return array;
-  }
-  if (const auto* table = node.as_table()) {
-    nlohmann::json object = nlohmann::json::object();
-    for (const auto& [key, value] : *table) object[std::string(key.str())] = from_toml(value);
-    return object;
-  }
-  return nullptr;  // dates
-}
-
+/// "model" and "width" of "model.width", "" and "seed" of "seed".
 std::pair<std::string, std::string> split_key(const std::string& key) {
-  const std::size_t dot = key.find('.');
-  if (dot == std::string::npos) return {"", key};
-  return {key.substr(0, dot), key.substr(dot + 1)};
+  const std::size_t name = key.find('.') + 1;  // npos + 1 is 0
+  return {key.substr(0, name == 0 ? 0 : name - 1), key.substr(name)};
 }
 
 /// The values of a nested object by dotted key.
@@ -126,10 +108,7 @@ std::string without_threads(const std::string& description) {
 }
 
 void validate(const RunConfig& config) {
-  for (const Field& field : fields()) {
-    const std::string why = refusal(field, config);
-    if (!why.empty()) throw InputError(fmt::format("{} {}", field.key, why));
-  }
+  check_fields(config);
   nn::validate(config.model);
 }
 
@@ -169,7 +148,7 @@ void upgrade(RunConfig& config, Notes* notes) {
   config.data.features.edges = false;  // it did not read them
   const RunConfig defaults = default_config(config.model.kind, config.model.random);
   for (const Field& field : fields()) {
-    const bool ignored = config.model.kind == "ppgn" && field.key == "model.readout";  // 0.1.0's ppgn knew max alone
+    const bool ignored = field.key == "model.readout" && nn::took_max_for_any_readout(config.model);
     if (!ignored && (!field.unused || field.unused(config).empty())) continue;
     const nlohmann::json stored = field.value(config), meant = field.value(defaults);
     if (stored == meant) continue;
@@ -181,13 +160,7 @@ void upgrade(RunConfig& config, Notes* notes) {
 }
 
 RunConfig config_from_toml(std::string_view text, std::string_view name, Notes* notes) {
-  toml::table table;
-  try {
-    table = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
-  }
-  return config_from_json(from_toml(table), name, notes);
+  return config_from_json(nn::json_of_toml(text, name), name, notes);
 }
 
 void write_config(const std::filesystem::path& path, const RunConfig& config) {

@@ -1,6 +1,6 @@
 #pragma once
 /// Everything that decides a run, in one struct: with the same program and data, the same RunConfig gives the same
-/// bits. Defaults are the paper's; a run of a user's own data has others (train/recipe.hpp). Saved beside the results
+/// bits. Defaults are the paper's; a run of a user's own data has others (train/start.cpp). Saved beside the results
 /// as config.toml, and as JSON inside each checkpoint. All that is known of a field beside its type stands in
 /// train/fields.cpp.
 ///
@@ -31,7 +31,7 @@ enum class TargetKind { labels, attributes, node_labels, node_targets, edge_targ
 struct RunConfig {
   std::string version;  ///< of the program that began the run
   std::uint64_t seed = 1;
-  /// Where fields that nobody gave come from: "paper", "own", or (until resolved) "auto": see train/recipe.hpp.
+  /// Where fields that nobody gave come from: "paper", "own", or (until resolved) "auto": see train/start.hpp.
   std::string recipe = "paper";
 
   struct DataPart {
@@ -115,7 +115,6 @@ struct RunConfig {
 
 /// What a call that trains starts from: the same, with the recipe left to the data.
 [[nodiscard]] RunConfig call_config(const std::string& kind, nn::Random random);
-
 /// The paper's learning rate on EXP: for gcn by its share of random features, none 1e-4, some 2e-4, all 5e-4; for
 /// models on sets 5e-4; for ppgn, of which the paper says nothing, 1e-4. With marks or colours 5e-4 (measured).
 [[nodiscard]] double default_learning_rate(const nn::ModelConfig& model);

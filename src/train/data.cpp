@@ -23,7 +23,6 @@
 #include "support/words.hpp"
 #include "train/fields.hpp"
 #include "train/objective.hpp"
-#include "train/recipe.hpp"
 #include "train/start.hpp"
 
 namespace tyche::train {
@@ -47,6 +46,23 @@ void resolve_split(RunConfig& config, const GraphSet& set) {
   folds.split_hash = datasets::split_hash(said);
 }
 
+/// How many of these graphs (nodes) are of each class.
+std::vector<std::size_t> class_sizes(const TrainingData& data, const RunConfig& config,
+                                     const std::vector<std::uint32_t>& graphs) {
+  std::vector<std::size_t> sizes(config.data.labels.size(), 0);
+  for (const std::uint32_t g : graphs) ++sizes[data.classes[g]];
+  return sizes;
+}
+/// The labels that none of them has.
+std::vector<int> lacking(const TrainingData& data, const RunConfig& config, const std::vector<std::uint32_t>& graphs) {
+  const std::vector<std::size_t> sizes = class_sizes(data, config, graphs);
+  std::vector<int> labels;
+  for (std::size_t c = 0; c < sizes.size(); ++c) {
+    if (sizes[c] == 0) labels.push_back(config.data.labels[c]);
+  }
+  return labels;
+}
+
 /// A validation part that is to choose must be there, with graphs of every class.
 void check_validation(const TrainingData& data, const RunConfig& config) {
   const bool split = !config.folds.split.empty();
@@ -58,27 +74,52 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
       throw InputError(fmt::format("{} has no validation part, which is to choose the best epoch{}", where,
                                    split ? "" : "; set some graphs aside for it"));
     }
-    std::vector<bool> present(config.data.labels.size(), false);
     if (learns_numbers(config)) {
-      const bool any =
-          std::any_of(graphs.begin(), graphs.end(), [&](std::uint32_t g) { return !data.learned.missing(g, true); });
-      if (!any) throw InputError(fmt::format("{}: every target of the validation part is missing", where));
-    } else {
-      for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
+      if (!std::ranges::all_of(graphs, [&](std::uint32_t g) { return data.learned.missing(g, true); })) continue;
+      throw InputError(fmt::format("{}: every target of the validation part is missing", where));
     }
-    const auto missing = std::find(present.begin(), present.end(), false);
+    const std::vector<int> missing = lacking(data, config, graphs);
     const std::string& by = config.selection.by;
-    if (missing == present.end() || by == "loss" || by == "accuracy") continue;
+    if (missing.empty() || by == "loss" || by == "accuracy") continue;
     throw InputError(fmt::format("{}: the validation part has no {} with label {}, so it cannot choose{}", where,
-                                 name(config.model.unit),
-                                 config.data.labels[static_cast<std::size_t>(missing - present.begin())],
+                                 name(config.model.unit), missing.front(),
                                  split ? "" : "; the stratified scheme spreads labels evenly"));
   }
 }
 
-}  // namespace
-
-namespace {
+/// Contiguous folds of data that is sorted by label would measure nothing.
+void check_sorted(const TrainingData& data, const RunConfig& config) {
+  const bool older = config.version == "0.1.0" || config.version == "0.2.0";  // such runs go on as they were
+  if (learns_numbers(config) || older || !data.learned.of_graphs() || config.folds.all_graphs() ||
+      !config.folds.split.empty() || config.folds.scheme != datasets::FoldScheme::contiguous ||
+      !data.dataset->pair.empty()) {
+    return;
+  }
+  const std::size_t classes = config.data.labels.size();
+  std::vector<std::uint32_t> all(data.classes.size());
+  std::iota(all.begin(), all.end(), 0u);
+  const std::vector<std::size_t> whole = class_sizes(data, config, all);
+  for (std::size_t f = 0; f < data.folds.size(); ++f) {
+    if (config.folds.only && *config.folds.only != f) continue;
+    const auto train = class_sizes(data, config, data.folds[f].train);
+    const auto test = class_sizes(data, config, data.folds[f].test);
+    const auto fail = [&](const std::string& what) {
+      throw Remedied(InputError(fmt::format("{}: the graphs are sorted by label, and folds are contiguous: fold {} {}",
+                                            data.dataset->name, f, what)),
+                     Remedy::stratify);
+    };
+    for (std::size_t c = 0; c < classes; ++c) {
+      // A class of one graph is missing from some training part whatever the scheme.
+      if (train[c] == 0 && whole[c] > 1) {
+        fail(fmt::format("would train on none of the {} graphs with label {}", whole[c], config.data.labels[c]));
+      }
+      // Of few graphs, chance alone may leave one class.
+      if (test[c] == data.folds[f].test.size() && test[c] >= 2 * classes) {
+        fail(fmt::format("would test on graphs with label {} alone", config.data.labels[c]));
+      }
+    }
+  }
+}
 
 /// As label_values(), of nodes.
 std::vector<int> node_label_values(const GraphSet& set) {
@@ -120,11 +161,11 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   if (config.version.empty()) config.version = kVersion;
   adopt_start(config);
   config.data.path = std::filesystem::weakly_canonical(path).string();
-  const std::string counts = config.data.features.counts;
-  config.data.features = feature_spec(set, config.data.features.edges, counts);
-  if (config.data.features.edge_columns() > 0 && !config.model.network.empty() &&
+  FeatureSpec& spec = config.data.features;
+  spec = feature_spec(set, spec.edges, spec.counts);
+  if (spec.edge_columns() > 0 && !config.model.network.empty() &&
       nn::described(config.model.network).edge_features == 0) {
-    config.data.features = feature_spec(set, false, counts);  // the description does not read them
+    spec = feature_spec(set, false, spec.counts);  // the description does not read them
   }
   config.data.hash = data_hash(dataset, config);
   config.data.graphs = set.graphs.size();
@@ -143,30 +184,28 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
                                                           : node_label_values(set);
   config.model.classes =
       static_cast<std::uint32_t>(learns_numbers(config) ? Learned(set, config).columns : config.data.labels.size());
-  config.model.input_features = config.data.features.columns();
-  config.model.edge_features = config.data.features.edge_columns();
+  config.model.input_features = spec.columns();
+  config.model.edge_features = spec.edge_columns();
   if (const std::string why = nn::why_unused(config.model, "edge_features");
       config.model.edge_features > 0 && !why.empty()) {
     throw Remedied(InputError(fmt::format("{}: edges have labels or attributes, for which {} has no use: {}", set.name,
                                           config.model.kind, why)),
                    Remedy::ignore_edges);
   }
-  if (config.data.features.weighted && !config.model.on_nodes()) {
+  if (spec.weighted && !config.model.on_nodes()) {
     throw Remedied(InputError(fmt::format("{}: edges have weights, and {} passes no messages along edges", set.name,
                                           config.model.kind)),
                    Remedy::ignore_edges);
   }
-  if (config.model.on_sets()) nn::set_types_from(seen_graphs(set, config.data.features).all(), config.model);
+  if (config.model.on_sets()) nn::set_types_from(seen_graphs(set, spec).all(), config.model);
   for (auto* types : {&config.model.pair_types, &config.model.triple_types}) {
-    if (config.data.features.other && !types->empty()) types->push_back(nn::kOtherType);
+    if (spec.other && !types->empty()) types->push_back(nn::kOtherType);
   }
   adopt_inputs(config);  // of sets
   const auto nodes = static_cast<double>(set.graphs.summary().nodes);
   config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
   fit_network(config);
-  if (config.training.learning_rate == 0) {
-    config.training.learning_rate = default_learning_rate(config.model);
-  }
+  if (config.training.learning_rate == 0) config.training.learning_rate = default_learning_rate(config.model);
   if (config.selection.early_stopping && !config.selection.on()) config.selection.by = "loss";
   // One fold sets graphs aside only to choose, and a split says which validate: the default share of them is none.
   if (((config.folds.count == 1 && !config.selection.on()) || !config.folds.split.empty()) &&
@@ -238,13 +277,17 @@ engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const 
   return job;
 }
 
-namespace {
+std::vector<datasets::Fold> said_folds(const GraphSet& set, const RunConfig& config) {
+  if (unit_of(config) == Unit::graph) return datasets::read_split(config.folds.split, set.graphs.size());
+  if (config.folds.split == kMasks && !set.node_parts.empty()) return datasets::folds_of_masks(set);
+  return datasets::read_split(config.folds.split, Units(set.graphs, unit_of(config)));
+}
 
-/// Folds of nodes or edges: as the split says, or by graph, or of the one graph there is.
-std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const RunConfig& config) {
+std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config) {
   const GraphSet& set = dataset.set;
   const Learned learned(set, config);
-  const bool numbers = learns_numbers(config), one = set.graphs.size() == 1;
+  const bool numbers = learns_numbers(config), graphs = learned.of_graphs();
+  const bool one = !graphs && set.graphs.size() == 1;  // its nodes or edges are dealt; else graphs are, and theirs
   std::vector<datasets::Fold> folds;
   if (!config.folds.split.empty()) {
     folds = said_folds(set, config);
@@ -252,12 +295,19 @@ std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const R
       throw InputError::at(config.folds.split, "", "has changed since it was read");
     }
   } else {
-    std::vector<std::uint32_t> dealt;  // what is dealt to folds: nodes (edges) that have a target, or graphs
+    // Of one kind where numbers are learned, but for one target of 0 or 1: of two then (and of those that lack it).
+    const auto kind_of = [&](std::uint32_t i) {
+      if (graphs && learns_bits(config) && learned.columns == 1) {
+        return std::isnan(learned.rows[i]) ? 2 : static_cast<int>(learned.rows[i]);
+      }
+      return !numbers && (graphs || one) ? learned.labels[i] : 0;
+    };
+    std::vector<std::uint32_t> dealt;
     std::vector<int> kinds;
     for (std::uint32_t i = 0; i < (one ? learned.units.size() : set.graphs.size()); ++i) {
       if (one && learned.missing(i, numbers)) continue;
       dealt.push_back(i);
-      kinds.push_back(one && !numbers ? learned.labels[i] : 0);
+      kinds.push_back(kind_of(i));
     }
     folds = datasets::make_folds(kinds, one ? std::span<const std::uint32_t>() : dataset.pair,
                                  {.folds = config.folds.count,
@@ -271,7 +321,7 @@ std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const R
       }
     }
   }
-  for (std::size_t f = 0; f < folds.size(); ++f) {
+  for (std::size_t f = 0; !graphs && f < folds.size(); ++f) {
     for (auto* list : {&folds[f].train, &folds[f].validation, &folds[f].test}) {
       std::erase_if(*list, [&](std::uint32_t unit) { return learned.missing(unit, numbers); });
     }
@@ -281,80 +331,6 @@ std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const R
   }
   return folds;
 }
-
-}  // namespace
-
-std::vector<datasets::Fold> said_folds(const GraphSet& set, const RunConfig& config) {
-  if (unit_of(config) == Unit::graph) return datasets::read_split(config.folds.split, set.graphs.size());
-  if (config.folds.split == kMasks && !set.node_parts.empty()) return datasets::folds_of_masks(set);
-  return datasets::read_split(config.folds.split, Units(set.graphs, unit_of(config)));
-}
-
-std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config) {
-  if (unit_of(config) != Unit::graph) return unit_folds(dataset, config);
-  if (config.folds.split.empty()) {
-    // Graphs with real targets are all of one kind; those with one target of 0 or 1 of two (and of those that lack it).
-    const bool numbers = learns_numbers(config);
-    const Learned learned = learns_bits(config) ? Learned(dataset.set, config) : Learned();
-    std::vector<int> kinds(numbers ? dataset.set.graphs.size() : 0, 0);
-    for (std::size_t g = 0; learned.columns == 1 && g < kinds.size(); ++g) {
-      const float own = learned.rows[g];
-      kinds[g] = std::isnan(own) ? 2 : static_cast<int>(own);
-    }
-    return datasets::make_folds(numbers ? kinds : dataset.set.labels, dataset.pair,
-                                {.folds = config.folds.count,
-                                 .scheme = config.folds.scheme,
-                                 .validation = config.folds.validation,
-                                 .seed = config.seed});
-  }
-  std::vector<datasets::Fold> folds = datasets::read_split(config.folds.split, dataset.set.graphs.size());
-  if (datasets::split_hash(folds) != config.folds.split_hash) {
-    throw InputError::at(config.folds.split, "", "has changed since it was read");
-  }
-  return folds;
-}
-
-namespace {
-
-/// Contiguous folds of data that is sorted by label would measure nothing.
-void check_sorted(const TrainingData& data, const RunConfig& config) {
-  const bool older = config.version == "0.1.0" || config.version == "0.2.0";  // such runs go on as they were
-  if (learns_numbers(config) || older || !data.learned.of_graphs() || config.folds.all_graphs() ||
-      !config.folds.split.empty() || config.folds.scheme != datasets::FoldScheme::contiguous ||
-      !data.dataset->pair.empty()) {
-    return;
-  }
-  const std::size_t classes = config.data.labels.size();
-  const auto sizes = [&](const std::vector<std::uint32_t>& graphs) {
-    std::vector<std::size_t> out(classes, 0);
-    for (const std::uint32_t g : graphs) ++out[data.classes[g]];
-    return out;
-  };
-  std::vector<std::uint32_t> all(data.classes.size());
-  std::iota(all.begin(), all.end(), 0u);
-  const std::vector<std::size_t> whole = sizes(all);
-  for (std::size_t f = 0; f < data.folds.size(); ++f) {
-    if (config.folds.only && *config.folds.only != f) continue;
-    const auto train = sizes(data.folds[f].train), test = sizes(data.folds[f].test);
-    const auto fail = [&](const std::string& what) {
-      throw Remedied(InputError(fmt::format("{}: the graphs are sorted by label, and folds are contiguous: fold {} {}",
-                                            data.dataset->name, f, what)),
-                     Remedy::stratify);
-    };
-    for (std::size_t c = 0; c < classes; ++c) {
-      // A class of one graph is missing from some training part whatever the scheme.
-      if (train[c] == 0 && whole[c] > 1) {
-        fail(fmt::format("would train on none of the {} graphs with label {}", whole[c], config.data.labels[c]));
-      }
-      // Of few graphs, chance alone may leave one class.
-      if (test[c] == data.folds[f].test.size() && test[c] >= 2 * classes) {
-        fail(fmt::format("would test on graphs with label {} alone", config.data.labels[c]));
-      }
-    }
-  }
-}
-
-}  // namespace
 
 std::string weights_hash(std::span<const float> weights, std::uint64_t graphs) {
   if (weights.size() != graphs) {
@@ -407,12 +383,11 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
     data.scales.push_back(
         scale ? input_scale(data.features, data.edge_features, spec, data.learned.units.graphs_of(fold.train))
               : InputScale{});
-    const bool bits = learns_bits(config);
-    data.standards.push_back(numbers && !bits && config.data.scale_targets
-                                 ? standard_of(data.learned.reals(), fold.train, data.weights)
-                             : numbers && !bits ? engine::Standard{std::vector<double>(data.learned.columns, 0),
-                                                                   std::vector<double>(data.learned.columns, 1)}
-                                                : engine::Standard{});
+    engine::Standard& standard = data.standards.emplace_back();
+    if (numbers && !learns_bits(config)) {
+      standard = {std::vector<double>(data.learned.columns, 0), std::vector<double>(data.learned.columns, 1)};
+      if (config.data.scale_targets) standard = standard_of(data.learned.reals(), fold.train, data.weights);
+    }
     data.class_weights.push_back(
         numbers ? std::vector<float>{}
                 : class_weights_of(config.training.class_weights, data.classes, fold.train, config.data.labels.size()));
@@ -438,26 +413,18 @@ void target_warnings(const TrainingData& data, const RunConfig& config, std::vec
     const std::vector<std::uint32_t>& train = data.folds[f].train;
     for (std::size_t c = 0; c < targets.columns; ++c) {
       if (!constant_column(targets, train, c)) continue;
-      const bool missing = std::all_of(train.begin(), train.end(), [&](std::uint32_t g) {
-        return std::isnan(targets.rows[g * targets.columns + c]);
-      });
-      if (learns_bits(config) && !missing) {
-        warnings.push_back(
-            fmt::format("fold {}: target {} is the same in every training {}; it cannot learn it", f, c, unit));
-        continue;
-      }
+      const std::size_t column = target_column(config, c);
+      const auto missing = [&](std::uint32_t g) { return std::isnan(targets.rows[g * targets.columns + c]); };
       warnings.push_back(
-          missing ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit,
-                                target_column(config, c))
-                  : fmt::format("fold {}: target {} is {} in every training {}; it is not scaled (deviation 1)", f,
-                                target_column(config, c), standard_of(targets, train).mean[c], unit));
+          std::ranges::all_of(train, missing)
+              ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit, column)
+          : learns_bits(config)
+              ? fmt::format("fold {}: target {} is the same in every training {}; it cannot learn it", f, c, unit)
+              : fmt::format("fold {}: target {} is {} in every training {}; it is not scaled (deviation 1)", f, column,
+                            standard_of(targets, train).mean[c], unit));
     }
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// Graphs that are tested with types or labels that their fold was not trained on.
 void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
@@ -560,23 +527,14 @@ std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig
     target_warnings(data, config, warnings);
     return warnings;
   }
-  const auto missing = [&](const std::vector<std::uint32_t>& graphs) {
-    std::vector<bool> present(config.data.labels.size(), false);
-    for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
-    std::vector<int> labels;
-    for (std::size_t c = 0; c < present.size(); ++c) {
-      if (!present[c]) labels.push_back(config.data.labels[c]);
-    }
-    return labels;
-  };
   std::vector<std::size_t> test_lacks;
   for (std::size_t f = 0; f < data.folds.size(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;
-    if (const std::vector<int> labels = missing(data.folds[f].train); !labels.empty()) {
+    if (const std::vector<int> labels = lacking(data, config, data.folds[f].train); !labels.empty()) {
       warnings.push_back(fmt::format("fold {} has no training {}s with label {}; it cannot learn them", f,
                                      name(config.model.unit), fmt::join(labels, ", ")));
     }
-    if (!missing(data.folds[f].test).empty()) test_lacks.push_back(f);
+    if (!lacking(data, config, data.folds[f].test).empty()) test_lacks.push_back(f);
     const std::uint64_t unused = config.folds.all_graphs() || !data.learned.of_graphs()
                                      ? 0
                                      : datasets::left_out(data.folds[f], data.dataset->set.graphs.size());
@@ -618,19 +576,18 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
   std::string text = fmt::format(
       "{}: {} graphs, {} to {} nodes (mean {:.1f}), {:.1f} edges on average, {}", data.dataset->name, set.graphs.size(),
       all.least, all.most, static_cast<double>(all.nodes) / graphs, static_cast<double>(all.edges) / graphs, targets);
-  if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
-  if (const std::size_t own = config.data.features.categories.size(); own > 0) {
-    text += fmt::format(", {} of categories", counted(own, "more column"));
-  }
-  const std::size_t labels = config.data.features.edge_labels.size(), columns = config.data.features.edge_attributes;
-  if (config.data.features.weighted) text += ", weighted edges";
-  if (labels > 0) text += fmt::format(", {} edge labels", labels);
-  if (const std::size_t own = config.data.features.edge_categories.size(); own > 0) {
-    text += fmt::format(", {} of edge categories", counted(own, "more column"));
-  }
-  if (columns > 0) text += fmt::format(", {} edge attributes", columns);
-  if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);
-  if (const std::string& counts = config.data.features.counts; !counts.empty()) text += ", counts of " + counts;
+  const FeatureSpec& spec = config.data.features;
+  const auto add = [&](std::size_t count, const std::string& what) {
+    if (count > 0) text += ", " + what;
+  };
+  add(spec.types.size(), fmt::format("{} node types", spec.types.size()));
+  add(spec.categories.size(), counted(spec.categories.size(), "more column") + " of categories");
+  add(spec.weighted ? 1 : 0, "weighted edges");
+  add(spec.edge_labels.size(), fmt::format("{} edge labels", spec.edge_labels.size()));
+  add(spec.edge_categories.size(), counted(spec.edge_categories.size(), "more column") + " of edge categories");
+  add(spec.edge_attributes, fmt::format("{} edge attributes", spec.edge_attributes));
+  add(spec.attributes, fmt::format("{} attributes", spec.attributes));
+  add(spec.counts.size(), "counts of " + spec.counts);
   return text;
 }
 

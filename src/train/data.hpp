@@ -22,7 +22,7 @@
 namespace tyche::train {
 
 /// Fills in what follows from the data (its hash, features, labels or real targets; the model's classes, input
-/// features, types of sets and Xavier fan), from the recipe (train/recipe.hpp) and from other fields (the learning rate
+/// features, types of sets and Xavier fan), from the recipe (train/start.hpp) and from other fields (the learning rate
 /// where it is 0; with one fold, no graphs set aside), and validates. The fan is taken over all graphs of the data set,
 /// not one fold's: the folds of a run share one model. Throws InputError where the data cannot be learned from.
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path);

@@ -1,5 +1,3 @@
-#include "train/export.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +13,7 @@
 #include "support/safetensors.hpp"
 #include "support/share.hpp"
 #include "support/version.hpp"
+#include "train/checkpoint.hpp"
 #include "train/objective.hpp"
 
 namespace tyche::train {
@@ -60,9 +59,6 @@ class PythonWriter {
   }
   [[nodiscard]] static std::string function(nn::Activation activation) {
     return fmt::format("{}.{}", activation == nn::Activation::tanh ? "torch" : "F", nn::name(activation));
-  }
-  [[nodiscard]] static std::string activation(nn::Activation activation, const std::string& of) {
-    return fmt::format("{}({})", function(activation), of);
   }
   [[nodiscard]] static std::string values(const nn::Step& step, const char* between) {
     std::vector<std::string> names;
@@ -116,7 +112,7 @@ class PythonWriter {
       case nn::Operation::add:
         return values(step, " + ");
       case nn::Operation::activate:
-        return activation(step.activation, first);
+        return fmt::format("{}({})", function(step.activation), first);
       case nn::Operation::dropout:
         return fmt::format("F.dropout({}, {}, self.training)", first, step.share);
     }

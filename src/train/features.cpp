@@ -16,29 +16,77 @@
 namespace tyche::train {
 
 namespace {
-constexpr std::size_t kMostTypes = 4096;
-}
 
-namespace {
+constexpr std::size_t kMostTypes = 4096;
 
 /// Columns of these values, one-hot.
 std::uint32_t columns_for(const std::vector<std::uint32_t>& values, bool other) {
   return values.size() < 2 ? 0 : static_cast<std::uint32_t>(values.size()) + (other ? 1 : 0);
 }
 
+std::uint32_t columns_for(const std::vector<std::uint32_t>& values,
+                          const std::vector<std::vector<std::uint32_t>>& categories, bool other) {
+  std::uint32_t columns = columns_for(values, other);
+  for (const auto& own : categories) columns += columns_for(own, other);
+  return columns;
+}
+
+/// What a set has of nodes, or of edges, beside their types or labels.
+struct Side {
+  Side(const GraphSet& set, bool edges)
+      : whose(edges ? "edge" : "node"),
+        categories(edges ? set.edge_categories : set.categories),
+        dim(edges ? set.edge_attribute_dim : set.attribute_dim),
+        blocks(edges ? set.edge_attributes : set.attributes) {}
+  const char* whose;
+  std::size_t categories, dim;
+  const Ragged<float>& blocks;
+};
+
+/// Types or labels, ascending, none where all have the same.
+std::vector<std::uint32_t> told_apart(const GraphSet& set, const std::set<std::uint32_t>& values, bool edges) {
+  if (values.size() > kMostTypes) {
+    const char *whose = edges ? "edge" : "node", *what = edges ? "label" : "type";
+    throw InputError(fmt::format(
+        "{}: more than {} different {} {}s; a {} is a kind of {}, of which there are few, not {} {}'s name or number",
+        set.name, kMostTypes, whose, what, what, whose, edges ? "an" : "a", whose));
+  }
+  return values.size() < 2 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>(values.begin(), values.end());
+}
+
+/// The values of each column of categories.
+std::vector<std::vector<std::uint32_t>> values_of(const GraphSet& set, const Side& side) {
+  std::vector<std::vector<std::uint32_t>> out;
+  for (std::size_t c = 0; c < side.categories; ++c) {
+    std::set<float> values;
+    for (const std::span<const float> block : side.blocks) {
+      for (std::size_t at = c; at < block.size(); at += side.dim) values.insert(block[at]);
+      if (values.size() > kMostTypes) break;
+    }
+    if (values.size() > kMostTypes) {
+      throw InputError(
+          fmt::format("{}: {} category {} has more than {} different values; a category is one of few, else it is an "
+                      "attribute",
+                      set.name, side.whose, c + 1, kMostTypes));
+    }
+    out.emplace_back(values.begin(), values.end());
+  }
+  return out;
+}
+
 }  // namespace
 
-std::uint32_t FeatureSpec::type_columns() const {
-  std::uint32_t columns = columns_for(types, other);
-  for (const auto& values : categories) columns += columns_for(values, other);
-  return columns;
+std::uint32_t FeatureSpec::type_columns() const { return columns_for(types, categories, other); }
+
+std::uint32_t FeatureSpec::label_columns() const { return columns_for(edge_labels, edge_categories, other); }
+
+std::uint32_t FeatureSpec::count_columns() const {
+  return counts.empty() ? 0 : static_cast<std::uint32_t>(1 + std::ranges::count(counts, ','));
 }
 
-std::uint32_t FeatureSpec::label_columns() const {
-  std::uint32_t columns = columns_for(edge_labels, other);
-  for (const auto& values : edge_categories) columns += columns_for(values, other);
-  return columns;
-}
+std::uint32_t FeatureSpec::columns() const { return std::max<std::uint32_t>(1, type_columns() + numbers()); }
+
+std::uint32_t FeatureSpec::edge_columns() const { return label_columns() + edge_attributes; }
 
 std::vector<Meaning> meanings(const FeatureSpec& spec, bool edges) {
   std::vector<Meaning> out;
@@ -55,70 +103,16 @@ std::vector<Meaning> meanings(const FeatureSpec& spec, bool edges) {
   return out;
 }
 
-std::uint32_t FeatureSpec::count_columns() const {
-  return counts.empty() ? 0 : static_cast<std::uint32_t>(1 + std::count(counts.begin(), counts.end(), ','));
-}
-
-std::uint32_t FeatureSpec::columns() const { return std::max<std::uint32_t>(1, type_columns() + numbers()); }
-
-std::uint32_t FeatureSpec::edge_columns() const { return label_columns() + edge_attributes; }
-
-namespace {
-
-/// The labels that edges have, ascending; a graph without labels has 0 on its edges.
-std::vector<EdgeLabel> labels_of_edges(const GraphSet& set) {
-  const std::set<EdgeLabel> labels = set.graphs.summary().labels;
-  if (labels.size() > kMostTypes) {
-    throw InputError(
-        fmt::format("{}: more than {} different edge labels; a label is a kind of edge, of which there are "
-                    "few, not an edge's name or number",
-                    set.name, kMostTypes));
-  }
-  return {labels.begin(), labels.end()};
-}
-
-/// The values of each of the first `categories` columns.
-std::vector<std::vector<std::uint32_t>> values_of(const GraphSet& set, const Ragged<float>& blocks,
-                                                  std::size_t categories, std::size_t dim, const char* whose) {
-  std::vector<std::vector<std::uint32_t>> out;
-  for (std::size_t c = 0; c < categories; ++c) {
-    std::set<float> values;
-    for (const std::span<const float> block : blocks) {
-      for (std::size_t at = c; at < block.size(); at += dim) values.insert(block[at]);
-      if (values.size() > kMostTypes) break;
-    }
-    if (values.size() > kMostTypes) {
-      throw InputError(
-          fmt::format("{}: {} category {} has more than {} different values; a category is one of few, else it is an "
-                      "attribute",
-                      set.name, whose, c + 1, kMostTypes));
-    }
-    out.emplace_back(values.begin(), values.end());
-  }
-  return out;
-}
-
-}  // namespace
-
 FeatureSpec feature_spec(const GraphSet& set, bool edges, const std::string& counts) {
-  const std::set<NodeType> types = set.graphs.summary().types;
-  if (types.size() > kMostTypes) {
-    throw InputError(
-        fmt::format("{}: more than {} different node types; a type is a kind of node, of which there are "
-                    "few, not a node's name or number",
-                    set.name, kMostTypes));
-  }
-  FeatureSpec spec{.types = {}, .counts = counts};
-  if (types.size() > 1) spec.types.assign(types.begin(), types.end());
+  FeatureSpec spec{.types = told_apart(set, set.graphs.summary().types, false), .counts = counts};
   spec.attributes = static_cast<std::uint32_t>(set.attribute_dim - set.categories);
-  spec.categories = values_of(set, set.attributes, set.categories, set.attribute_dim, "node");
+  spec.categories = values_of(set, Side(set, false));
   spec.edges = edges;
   if (!edges) return spec;
   spec.weighted = set.weighted;
   spec.edge_attributes = static_cast<std::uint32_t>(set.edge_attribute_dim - set.edge_categories);
-  spec.edge_categories = values_of(set, set.edge_attributes, set.edge_categories, set.edge_attribute_dim, "edge");
-  if (set.weighted) return spec;
-  if (std::vector<EdgeLabel> labels = labels_of_edges(set); labels.size() > 1) spec.edge_labels = std::move(labels);
+  spec.edge_categories = values_of(set, Side(set, true));
+  if (!set.weighted) spec.edge_labels = told_apart(set, set.graphs.summary().labels, true);
   return spec;
 }
 
@@ -163,28 +157,41 @@ float* set_column(const std::vector<std::uint32_t>& known, std::uint32_t value, 
   return row + columns_for(known, other);
 }
 
-void check_columns(const GraphSet& set, std::size_t categories, std::size_t known, std::size_t dim,
-                   std::size_t attributes, const char* whose) {
-  if (categories != known) {
-    throw InputError(fmt::format("{}: {} have {} columns of categories; the model was made for {}", set.name, whose,
-                                 categories + 1, known + 1));
+/// Throws where a set has other columns than the model was made for.
+void check_columns(const GraphSet& set, const Side& side, std::size_t categories, std::size_t attributes) {
+  if (side.categories != categories) {
+    throw InputError(fmt::format("{}: {}s have {} columns of categories; the model was made for {}", set.name,
+                                 side.whose, side.categories + 1, categories + 1));
   }
-  if (dim - categories == attributes) return;
-  throw InputError(fmt::format("{}: {} have {} attributes; the model was made for {}", set.name, whose,
-                               dim - categories, attributes));
+  if (side.dim - side.categories == attributes) return;
+  throw InputError(fmt::format("{}: {}s have {} attributes; the model was made for {}", set.name, side.whose,
+                               side.dim - side.categories, attributes));
 }
 
-/// Throws where an attribute is none; place(g, row) says whose it is.
-template <class Place>
-void check_finite(const Ragged<float>& blocks, std::size_t dim, std::size_t categories, const Place& place) {
-  for (std::size_t g = 0; categories < dim && g < blocks.size(); ++g) {
-    const std::span<const float> block = blocks[g];
+/// Throws where an attribute is none.
+void check_finite(const GraphSet& set, const Side& side, bool edges) {
+  for (std::size_t g = 0; side.categories < side.dim && g < side.blocks.size(); ++g) {
+    const std::span<const float> block = side.blocks[g];
     for (std::size_t i = 0; i < block.size(); ++i) {
-      if (i % dim < categories || std::isfinite(block[i])) continue;
-      throw InputError(fmt::format("{}: attribute {} is {}; attributes must be finite numbers", place(g, i / dim),
-                                   i % dim - categories, block[i]));
+      if (i % side.dim < side.categories || std::isfinite(block[i])) continue;
+      const std::size_t row = i / side.dim;
+      const Edge edge = edges ? set.graphs[g].edges()[row] : Edge();
+      throw InputError(fmt::format("{}: graph {}, {} {}: attribute {} is {}; attributes must be finite numbers",
+                                   set.name, g, side.whose,
+                                   edges ? fmt::format("{}-{}", edge.first, edge.second) : std::to_string(row),
+                                   i % side.dim - side.categories, block[i]));
     }
   }
+}
+
+/// Writes what a row has but for counts: one-hot columns, then attributes; gives where the next columns begin.
+float* write_row(const FeatureSpec& spec, bool edges, std::uint32_t type, std::span<const float> own, float* row) {
+  const auto& categories = edges ? spec.edge_categories : spec.categories;
+  row = set_column(edges ? spec.edge_labels : spec.types, type, spec.other, row);
+  for (std::size_t c = 0; c < categories.size(); ++c) {
+    row = set_column(categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
+  }
+  return std::ranges::copy(own.subspan(categories.size()), row).out;
 }
 
 }  // namespace
@@ -205,33 +212,25 @@ engine::FeatureBlocks rescaled(const engine::FeatureBlocks& blocks, std::size_t 
 }
 
 engine::FeatureBlocks make_features(const GraphSet& set, const FeatureSpec& spec, const InputScale& scale) {
-  check_columns(set, set.categories, spec.categories.size(), set.attribute_dim, spec.attributes, "nodes");
+  check_columns(set, Side(set, false), spec.categories.size(), spec.attributes);
   if (!set.graphs.empty() && set.graphs.summary().least == 0) {
     std::size_t g = 0;
     while (set.graphs.num_nodes(g) > 0) ++g;
     throw InputError(fmt::format("{}: graph {} has no nodes; a graph to learn from needs at least one", set.name, g));
   }
-  check_finite(set.attributes, set.attribute_dim, set.categories,
-               [&](std::size_t g, std::size_t v) { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
+  check_finite(set, Side(set, false), false);
   std::vector<std::vector<PatternCounts>> counted;
   if (spec.count_columns() > 0) counted = count_patterns(set.graphs, parse_patterns(spec.counts), 0);
   const auto make = [&set, spec, counted = std::move(counted)](std::uint32_t g, std::vector<float>& out) {
-    const std::size_t columns = spec.columns();
+    const std::size_t columns = spec.columns(), dim = set.attribute_dim;
     const Graph graph = set.graphs[g];
-    const std::span<const float> attributes = set.attribute_dim == 0 ? std::span<const float>() : set.attributes[g];
+    const std::span<const float> attributes = dim == 0 ? std::span<const float>() : set.attributes[g];
     out.assign(columns * graph.num_nodes(), 0.0f);
     for (Node v = 0; v < graph.num_nodes(); ++v) {
       float* row = out.data() + columns * v;
       if (spec.type_columns() + spec.numbers() == 0) row[0] = 1;
-      const float* own = attributes.data() + set.attribute_dim * v;
-      row = set_column(spec.types, graph.type(v), spec.other, row);
-      for (std::size_t c = 0; c < set.categories; ++c) {
-        row = set_column(spec.categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
-      }
-      row = std::copy_n(own + set.categories, spec.attributes, row);
-      for (std::size_t c = 0; c < spec.count_columns(); ++c) {
-        row[c] = static_cast<float>(counted[g][c].of_nodes[v]);
-      }
+      row = write_row(spec, false, graph.type(v), attributes.subspan(dim * v, dim), row);
+      for (std::size_t c = 0; c < spec.count_columns(); ++c) row[c] = static_cast<float>(counted[g][c].of_nodes[v]);
     }
   };
   return rescaled({make, set.graphs.size()}, spec.columns(), scale.nodes);
@@ -239,31 +238,33 @@ engine::FeatureBlocks make_features(const GraphSet& set, const FeatureSpec& spec
 
 engine::FeatureBlocks make_edge_features(const GraphSet& set, const FeatureSpec& spec, const InputScale& scale) {
   if (!spec.edges) return {};
-  check_columns(set, set.edge_categories, spec.edge_categories.size(), set.edge_attribute_dim, spec.edge_attributes,
-                "edges");
+  check_columns(set, Side(set, true), spec.edge_categories.size(), spec.edge_attributes);
   if (spec.edge_columns() == 0) return {};
-  check_finite(set.edge_attributes, set.edge_attribute_dim, set.edge_categories, [&](std::size_t g, std::size_t e) {
-    const auto [u, v] = set.graphs[g].edges()[e];
-    return fmt::format("{}: graph {}, edge {}-{}", set.name, g, u, v);
-  });
+  check_finite(set, Side(set, true), true);
   const auto make = [&set, spec](std::uint32_t g, std::vector<float>& out) {
-    const std::size_t columns = spec.edge_columns();
+    const std::size_t columns = spec.edge_columns(), dim = set.edge_attribute_dim;
     const Graph graph = set.graphs[g];
     const std::vector<EdgeLabel> labels = graph.labels_of_edges();
-    const std::span<const float> attributes =
-        set.edge_attribute_dim == 0 ? std::span<const float>() : set.edge_attributes[g];
+    const std::span<const float> attributes = dim == 0 ? std::span<const float>() : set.edge_attributes[g];
     out.assign(columns * graph.num_edges(), 0.0f);
     for (std::size_t e = 0; e < graph.num_edges(); ++e) {
-      float* row = out.data() + columns * e;
-      const float* own = attributes.data() + set.edge_attribute_dim * e;
-      row = set_column(spec.edge_labels, labels.empty() ? EdgeLabel{0} : labels[e], spec.other, row);
-      for (std::size_t c = 0; c < set.edge_categories; ++c) {
-        row = set_column(spec.edge_categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
-      }
-      std::copy_n(own + set.edge_categories, spec.edge_attributes, row);
+      const EdgeLabel label = labels.empty() ? 0 : labels[e];
+      (void)write_row(spec, true, label, attributes.subspan(dim * e, dim), out.data() + columns * e);
     }
   };
   return rescaled({make, set.graphs.size()}, spec.edge_columns(), scale.edges);
+}
+
+SetTypes set_types_of(const Graphs& graphs, const nn::ModelConfig& model) {
+  SetTypes out;
+  if (!model.on_sets()) return out;
+  for (const nn::Level& level : nn::levels(model)) {
+    if (level.features) continue;
+    auto& own = out.emplace_back(graphs.size());
+    parallel_for(graphs.size(), 0,
+                 [&](std::size_t g) { own[g] = wl::set_types(graphs.subspan(g, 1).all(), level.sets); });
+  }
+  return out;
 }
 
 namespace {
@@ -299,22 +300,6 @@ struct Strangers {
                        graphs == 1 ? "has" : "have", what, list);
   }
 };
-
-}  // namespace
-
-SetTypes set_types_of(const Graphs& graphs, const nn::ModelConfig& model) {
-  SetTypes out;
-  if (!model.on_sets()) return out;
-  for (const nn::Level& level : nn::levels(model)) {
-    if (level.features) continue;
-    auto& own = out.emplace_back(graphs.size());
-    parallel_for(graphs.size(), 0,
-                 [&](std::size_t g) { own[g] = wl::set_types(graphs.subspan(g, 1).all(), level.sets); });
-  }
-  return out;
-}
-
-namespace {
 
 /// "2 of 500 graphs have sets of nodes of types that training did not see (3 of 3 nodes): they count as 'other'"; empty
 /// where there are none, and for models that refuse such graphs.
@@ -359,34 +344,34 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
   }
   if (types.graphs > 0) {
     lines.push_back(types.sentence(set.graphs.size(), "node types", "node") + ": " + as);
-  } else if (spec.types.empty() && feature_spec(set, false).types.size() > 1) {
+  } else if (spec.types.empty() && !told_apart(set, set.graphs.summary().types, false).empty()) {
     lines.emplace_back("nodes have several types, but all that the model was trained on had one: it does not see them");
   }
   if (edges.graphs > 0) {
     lines.push_back(edges.sentence(set.graphs.size(), "edge labels", "edge") + ": " + as);
-  } else if (spec.edges && spec.edge_labels.empty() && !set.weighted && labels_of_edges(set).size() > 1) {
+  } else if (spec.edges && spec.edge_labels.empty() && !set.weighted &&
+             !told_apart(set, set.graphs.summary().labels, true).empty()) {
     lines.emplace_back(
         "edges have several labels, but all that the model was trained on had one: it does not see them");
   }
-  const auto look = [&](const Ragged<float>& blocks, std::size_t dim, const auto& known, const char* whose) {
+  for (const bool of_edges : {false, true}) {
+    const Side side(set, of_edges);
+    const auto& known = of_edges ? spec.edge_categories : spec.categories;
+    if (!(of_edges ? spec.edges : sees_nodes) || side.categories != known.size()) continue;
     for (std::size_t c = 0; c < known.size(); ++c) {
       Strangers strange;
-      for (const std::span<const float> block : blocks) {
+      for (const std::span<const float> block : side.blocks) {
         std::vector<std::uint32_t> own;
-        for (std::size_t at = c; at < block.size(); at += dim) own.push_back(static_cast<std::uint32_t>(block[at]));
+        for (std::size_t at = c; at < block.size(); at += side.dim) {
+          own.push_back(static_cast<std::uint32_t>(block[at]));
+        }
         strange.count(own, known[c]);
       }
       if (strange.graphs == 0) continue;
-      lines.push_back(
-          strange.sentence(set.graphs.size(), fmt::format("values of {} category {}", whose, c + 1), whose) + ": " +
-          (known[c].size() < 2 ? "training saw one value alone, and so the model sees none" : as));
+      const std::string what = fmt::format("values of {} category {}", side.whose, c + 1);
+      lines.push_back(strange.sentence(set.graphs.size(), what, side.whose) + ": " +
+                      (known[c].size() < 2 ? "training saw one value alone, and so the model sees none" : as));
     }
-  };
-  if (sees_nodes && set.categories == spec.categories.size()) {
-    look(set.attributes, set.attribute_dim, spec.categories, "node");
-  }
-  if (spec.edges && set.edge_categories == spec.edge_categories.size()) {
-    look(set.edge_attributes, set.edge_attribute_dim, spec.edge_categories, "edge");
   }
   if (spec.edges && spec.weighted != set.weighted) {
     lines.emplace_back(set.weighted

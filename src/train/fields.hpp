@@ -2,12 +2,9 @@
 /// The fields of a run's configuration, in one table: what each is called in files and on a command line, what it may
 /// be, which models use it. Whatever walks a configuration walks this table: config.toml and checkpoints, the options
 /// and the help of `train`, validate(), experiments, the names of trials, the command that a report prints. So a new
-/// field is a member of RunConfig and one entry in fields.cpp:
+/// field is a member of RunConfig, one entry in fields.cpp, and its words in share/fields.txt:
 ///
-///   Entry("training.weight_decay", training(&Training::weight_decay), "of Adam")
-///       .option("--weight-decay", "Weight decay of Adam", "0")
-///       .since("0.2.0")
-///       .at_least(0),
+///   Entry("training.weight_decay", training(&Training::weight_decay)).since("0.2.0").is("0 or more", …),
 ///
 /// A file that lacks a field means its default; a field younger than 0.1.0 at its default is no part of a trial's name.
 #include <functional>
@@ -71,13 +68,17 @@ struct Field {
 [[nodiscard]] bool at_default(const Field& field, const RunConfig& config);
 
 /// Options as they are typed, a space before each, for the fields whose values are not those of `start`; a field that
-/// leads is compared with what it is in any run. What no option can say is left out.
+/// leads is compared with what it is in any run, and so is the model, which goes first. What no option can say is left
+/// out.
 [[nodiscard]] std::string typed_options(const RunConfig& config, const RunConfig& start,
                                         const std::function<bool(const Field&)>& wanted = {});
 
 /// What speaks against a field's value, to be read behind its name: "must be at least 1; came 0", or "is 3, but gcn
 /// has no such MLPs". Empty: nothing. A field that is not used may stand at its default alone.
 [[nodiscard]] std::string refusal(const Field& field, const RunConfig& config);
+
+/// Throws InputError that names the field where something speaks against one of this section ("model."; empty: any).
+void check_fields(const RunConfig& config, std::string_view section = "");
 
 /// Holds a network's description against the data (nn::fit), and what else the configuration says of the model against
 /// the description. Throws InputError that names the field.

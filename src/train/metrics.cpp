@@ -31,9 +31,8 @@ double number(const nlohmann::ordered_json& json) {
 EpochRecord called_training(EpochRecord record) {
   constexpr std::string_view kTest = "test_";
   NamedValues metrics;
-  for (const auto& metric : record.metrics) {
-    const bool test = metric.first.starts_with(kTest);
-    metrics.set(test ? "train_" + metric.first.substr(kTest.size()) : metric.first, metric.second);
+  for (const auto& [name, value] : record.metrics) {
+    metrics.set(name.starts_with(kTest) ? "train_" + name.substr(kTest.size()) : name, value);
   }
   record.metrics = std::move(metrics);
   return record;
@@ -69,45 +68,46 @@ EpochRecord parse_record(std::string_view text, std::string_view name, std::size
   }
 }
 
-Metrics read_metrics(const std::filesystem::path& path, std::uint32_t epochs) {
+Metrics read_metrics(const std::filesystem::path& path, std::optional<std::uint32_t> epochs) {
   Metrics metrics;
-  if (epochs == 0) return metrics;
+  if (epochs == 0 || (!epochs && !std::filesystem::exists(path))) return metrics;
   const std::string text = read_file(path);
-  while (metrics.records.size() < epochs) {
+  while (epochs ? metrics.records.size() < *epochs : metrics.bytes < text.size()) {
     const std::size_t line = metrics.records.size() + 1;
-    const std::size_t end = text.find('\n', metrics.bytes);
-    if (end == std::string::npos) {
-      throw InputError::at(
-          path.string(), fmt::format("line {}", line),
-          fmt::format("the record of epoch {} is missing, but the checkpoint is of epoch {}", line, epochs));
+    const std::string place = fmt::format("line {}", line);
+    const std::string_view rest = std::string_view(text).substr(metrics.bytes);
+    const std::size_t end = rest.find('\n');
+    if (end == rest.npos && !epochs) {
+      check_torn_line(rest, path.string(), place);
+      break;
     }
-    const EpochRecord record =
-        parse_record(std::string_view(text).substr(metrics.bytes, end - metrics.bytes), path.string(), line);
-    if (record.epoch != line) {
-      throw InputError::at(path.string(), fmt::format("line {}", line),
+    if (end == rest.npos) {
+      throw InputError::at(
+          path.string(), place,
+          fmt::format("the record of epoch {} is missing, but the checkpoint is of epoch {}", line, *epochs));
+    }
+    const EpochRecord& record = metrics.records.emplace_back(parse_record(rest.substr(0, end), path.string(), line));
+    if (epochs && record.epoch != line) {
+      throw InputError::at(path.string(), place,
                            fmt::format("expected the record of epoch {}, found that of epoch {}", line, record.epoch));
     }
-    metrics.records.push_back(record);
-    metrics.bytes = end + 1;
+    metrics.bytes += end + 1;
   }
   return metrics;
 }
 
-std::vector<EpochRecord> read_whole_records(const std::filesystem::path& path) {
-  std::vector<EpochRecord> records;
-  if (!std::filesystem::exists(path)) return records;
-  const std::string text = read_file(path);
-  std::size_t line = 0;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) {
-      check_torn_line(std::string_view(text).substr(begin), path.string(), fmt::format("line {}", line + 1));
-      break;
+std::vector<MetricSummary> over_folds(std::span<const NamedValues> folds) {
+  std::vector<std::pair<std::string, std::vector<double>>> values;
+  for (const NamedValues& fold : folds) {
+    for (const auto& [name, value] : fold) {
+      auto at = std::ranges::find_if(values, [&name = name](const auto& own) { return own.first == name; });
+      if (at == values.end()) at = values.insert(at, {name, {}});
+      at->second.push_back(value);
     }
-    records.push_back(parse_record(std::string_view(text).substr(begin, end - begin), path.string(), line + 1));
-    begin = end + 1;
   }
-  return records;
+  std::vector<MetricSummary> metrics;
+  for (const auto& [name, own] : values) metrics.push_back({name, spread_of(own)});
+  return metrics;
 }
 
 const std::vector<std::string>& selection_measures(bool of_numbers, bool of_bits) {
@@ -116,6 +116,13 @@ const std::vector<std::string>& selection_measures(bool of_numbers, bool of_bits
                                         numbers = {"none", "loss", "mae", "rmse", "r2"},
                                         bits = {"none", "loss", "roc_auc", "average_precision"};
   return of_bits ? bits : of_numbers ? numbers : labels;
+}
+
+void set_scores(NamedValues& metrics, const std::string& part, const engine::ClassScores& scores) {
+  metrics.set(part + "balanced_accuracy", scores.balanced_accuracy);
+  metrics.set(part + "f1", scores.f1);
+  metrics.set(part + "roc_auc", scores.roc_auc);
+  metrics.set(part + "average_precision", scores.average_precision);
 }
 
 bool larger_is_better(const std::string& measure) { return measure != "loss" && measure != "mae" && measure != "rmse"; }

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/core/scores.hpp"
 #include "support/named_values.hpp"
 #include "support/statistics.hpp"
 #include "train/config.hpp"
@@ -42,16 +44,22 @@ struct EpochRecord {
 
 /// The records of epochs 1 to `epochs`, and how many bytes of the file they take. Whatever follows them is not looked
 /// at: lines of epochs whose checkpoint was never written, or a line torn by a crash. Throws InputError where one of
-/// these records is missing or damaged. A missing file has no records.
+/// these records is missing or damaged. For those who look on, without `epochs`: all records whose line is whole; one
+/// that is still being written, or was torn, is left out, and a missing file has none.
 struct Metrics {
   std::vector<EpochRecord> records;
   std::uint64_t bytes = 0;
 };
-[[nodiscard]] Metrics read_metrics(const std::filesystem::path& path, std::uint32_t epochs);
+[[nodiscard]] Metrics read_metrics(const std::filesystem::path& path,
+                                   std::optional<std::uint32_t> epochs = std::nullopt);
 
-/// All records whose line is whole: one that is still being written, or was torn, is left out. For those who look on; a
-/// missing file has none. Throws InputError where a whole line is damaged.
-[[nodiscard]] std::vector<EpochRecord> read_whole_records(const std::filesystem::path& path);
+/// Of one metric over several folds; those that lack it are left out.
+struct MetricSummary {
+  std::string name;  ///< "test_mae"
+  Spread over;       ///< the folds that have it
+};
+/// Of every metric, in the order in which they come.
+[[nodiscard]] std::vector<MetricSummary> over_folds(std::span<const NamedValues> folds);
 
 /// Which epoch of a fold is the best by its validation part, and when to stop looking. What was chosen follows from the
 /// fold's records alone, so a run that is taken up again chooses as one that was never stopped.
@@ -84,6 +92,9 @@ class BestEpoch {
   std::optional<std::uint32_t> epoch_;
   double value_ = 0;
 };
+
+/// What there is of them, under names that begin with a part's ("test_").
+void set_scores(NamedValues& metrics, const std::string& part, const engine::ClassScores& scores);
 
 /// Whether a larger value of the measure is a better one.
 [[nodiscard]] bool larger_is_better(const std::string& measure);

@@ -15,21 +15,22 @@ namespace tyche::train {
 namespace {
 
 /// The name of each loss, then what else it is called, '_' as good as '-'.
-constexpr std::pair<engine::Loss, std::string_view> kLosses[] = {{engine::Loss::cross_entropy, "cross-entropy"},
-                                                                 {engine::Loss::squared, "squared"},
-                                                                 {engine::Loss::absolute, "absolute"},
-                                                                 {engine::Loss::huber, "huber"},
-                                                                 {engine::Loss::binary, "binary"},
-                                                                 {engine::Loss::binary, "bce"},
-                                                                 {engine::Loss::binary, "binary-cross-entropy"},
-                                                                 {engine::Loss::cross_entropy, "ce"},
-                                                                 {engine::Loss::squared, "mse"},
-                                                                 {engine::Loss::squared, "l2"},
-                                                                 {engine::Loss::squared, "squared-error"},
-                                                                 {engine::Loss::absolute, "mae"},
-                                                                 {engine::Loss::absolute, "l1"},
-                                                                 {engine::Loss::absolute, "absolute-error"},
-                                                                 {engine::Loss::huber, "smooth-l1"}};
+using Word = std::pair<engine::Loss, std::string_view>;
+constexpr Word kLosses[] = {{engine::Loss::cross_entropy, "cross-entropy"},
+                            {engine::Loss::squared, "squared"},
+                            {engine::Loss::absolute, "absolute"},
+                            {engine::Loss::huber, "huber"},
+                            {engine::Loss::binary, "binary"},
+                            {engine::Loss::binary, "bce"},
+                            {engine::Loss::binary, "binary-cross-entropy"},
+                            {engine::Loss::cross_entropy, "ce"},
+                            {engine::Loss::squared, "mse"},
+                            {engine::Loss::squared, "l2"},
+                            {engine::Loss::squared, "squared-error"},
+                            {engine::Loss::absolute, "mae"},
+                            {engine::Loss::absolute, "l1"},
+                            {engine::Loss::absolute, "absolute-error"},
+                            {engine::Loss::huber, "smooth-l1"}};
 
 /// The targets of a column that are there.
 std::vector<double> column_of(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column) {
@@ -45,23 +46,20 @@ void check_targets(const GraphSet& set, const RunConfig& config) {
   const Learned learned(set, config);
   std::vector<bool> there(learned.columns, false);
   for (std::size_t i = 0; i < learned.rows.size(); ++i) {
-    if (std::isinf(learned.rows[i])) {
-      throw InputError(fmt::format("{}: {} {}, target {} is {}; targets must be finite numbers", set.name,
-                                   name(learned.units.unit()), i / learned.columns,
-                                   target_column(config, i % learned.columns), learned.rows[i]));
-    }
-    if (const float own = learned.rows[i]; learns_bits(config) && !std::isnan(own) && own != 0 && own != 1) {
-      throw InputError(fmt::format(
-          "{}: {} {}, target {} is {}; the binary loss is for targets that are 0 or 1, or missing", set.name,
-          name(learned.units.unit()), i / learned.columns, target_column(config, i % learned.columns), own));
-    }
-    if (!std::isnan(learned.rows[i])) there[i % learned.columns] = true;
+    const float own = learned.rows[i];
+    if (std::isnan(own)) continue;
+    there[i % learned.columns] = true;
+    const bool bit = !learns_bits(config) || own == 0 || own == 1;
+    if (bit && !std::isinf(own)) continue;
+    throw InputError(fmt::format("{}: {} {}, target {} is {}; {}", set.name, name(learned.units.unit()),
+                                 i / learned.columns, target_column(config, i % learned.columns), own,
+                                 std::isinf(own) ? "targets must be finite numbers"
+                                                 : "the binary loss is for targets that are 0 or 1, or missing"));
   }
-  const auto empty = std::find(there.begin(), there.end(), false);
-  if (empty != there.end()) {
+  for (std::size_t c = 0; c < there.size(); ++c) {
+    if (there[c]) continue;
     throw InputError(fmt::format("{}: target {} is missing in every {}, so there is nothing to learn", set.name,
-                                 target_column(config, static_cast<std::size_t>(empty - there.begin())),
-                                 name(learned.units.unit())));
+                                 target_column(config, c), name(learned.units.unit())));
   }
 }
 
@@ -72,11 +70,14 @@ void check_targets(const GraphSet& set, const RunConfig& config) {
                   count, text));
 }
 
-}  // namespace
-
-namespace {
 constexpr std::string_view kTargetWords[] = {"labels", "attributes", "node-labels", "node-targets", "edge-targets"};
+
+Unit unit_of(TargetKind kind) {
+  if (kind == TargetKind::edge_targets) return Unit::edge;
+  return kind == TargetKind::node_labels || kind == TargetKind::node_targets ? Unit::node : Unit::graph;
 }
+
+}  // namespace
 
 TargetKind parse_target(std::string_view text) {
   std::string name(text);
@@ -90,13 +91,6 @@ TargetKind parse_target(std::string_view text) {
 }
 
 std::string_view name(TargetKind kind) { return kTargetWords[static_cast<std::size_t>(kind)]; }
-
-namespace {
-Unit unit_of(TargetKind kind) {
-  if (kind == TargetKind::edge_targets) return Unit::edge;
-  return kind == TargetKind::node_labels || kind == TargetKind::node_targets ? Unit::node : Unit::graph;
-}
-}  // namespace
 
 Unit unit_of(const RunConfig& config) { return unit_of(config.data.target.value_or(TargetKind::labels)); }
 
@@ -154,17 +148,14 @@ bool Learned::missing(std::uint32_t unit, bool numbers) const {
 engine::Loss parse_loss(std::string_view text) {
   std::string name(text);
   std::ranges::replace(name, '_', '-');
-  for (const auto& [loss, word] : kLosses) {
-    if (word == name) return loss;
-  }
+  const auto found = std::ranges::find(kLosses, name, &Word::second);
+  if (found != std::end(kLosses)) return found->first;
   throw InputError(fmt::format("expected cross-entropy, squared, absolute, huber or binary, found '{}'", text));
 }
 
 std::string_view loss_name(engine::Loss loss) {
-  for (const auto& [own, word] : kLosses) {
-    if (own == loss) return word;
-  }
-  return "given";
+  const auto found = std::ranges::find(kLosses, loss, &Word::first);
+  return found == std::end(kLosses) ? "given" : found->second;
 }
 
 bool learns_numbers(const RunConfig& config) {

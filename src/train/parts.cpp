@@ -13,7 +13,6 @@
 #include "support/file.hpp"
 #include "support/words.hpp"
 #include "train/data.hpp"
-#include "train/metrics.hpp"
 
 namespace tyche::train {
 
@@ -52,11 +51,9 @@ std::vector<Part> by_place(const datasets::Fold& fold, std::size_t graphs) {
   return parts;
 }
 
-using Named = std::vector<std::pair<std::string, double>>;
-
 /// What goes beyond accuracy, as in training; nothing where a graph is of a class that the model does not know.
 void add_class_scores(const std::vector<const Answered*>& answered, const Learned& truth, std::span<const int> labels,
-                      Named& out) {
+                      NamedValues& out) {
   std::vector<std::uint32_t> said, classes;
   std::vector<double> probabilities;
   const auto class_of = [&](int label) {
@@ -68,18 +65,12 @@ void add_class_scores(const std::vector<const Answered*>& answered, const Learne
     if (classes.back() == labels.size() || own->said.probabilities.size() != labels.size()) return;
     probabilities.insert(probabilities.end(), own->said.probabilities.begin(), own->said.probabilities.end());
   }
-  const engine::ClassScores scores = engine::class_scores(said, probabilities, classes, labels.size());
-  for (const auto& [name, value] : {std::pair("balanced_accuracy", scores.balanced_accuracy),
-                                    {"f1", scores.f1},
-                                    {"roc_auc", scores.roc_auc},
-                                    {"average_precision", scores.average_precision}}) {
-    if (value) out.emplace_back(name, *value);
-  }
+  set_scores(out, "", engine::class_scores(said, probabilities, classes, labels.size()));
 }
 
 /// The scores of one fold's answers over one part.
-Named scores_of(const std::vector<const Answered*>& all, const Learned& truth, std::span<const int> labels) {
-  Named out;
+NamedValues scores_of(const std::vector<const Answered*>& all, const Learned& truth, std::span<const int> labels) {
+  NamedValues out;
   std::vector<const Answered*> answered;  // those whose label is known
   for (const Answered* own : all) {
     if (truth.labels.empty() || truth.labels[own->graph] != kNoLabel) answered.push_back(own);
@@ -89,7 +80,7 @@ Named scores_of(const std::vector<const Answered*>& all, const Learned& truth, s
     if (truth.labels.empty()) return out;
     std::size_t right = 0;
     for (const Answered* own : answered) right += own->said.label == truth.labels[own->graph] ? 1 : 0;
-    out.emplace_back("accuracy", static_cast<double>(right) / static_cast<double>(answered.size()));
+    out.set("accuracy", static_cast<double>(right) / static_cast<double>(answered.size()));
     add_class_scores(answered, truth, labels, out);
     return out;
   }
@@ -102,20 +93,19 @@ Named scores_of(const std::vector<const Answered*>& all, const Learned& truth, s
   }
   if (answered.front()->said.binary) {
     const engine::BinaryScores bits = engine::binary_scores(outputs, wanted, truth.columns);
-    if (bits.roc_auc) out.emplace_back("roc_auc", *bits.roc_auc);
-    if (bits.average_precision) out.emplace_back("average_precision", *bits.average_precision);
+    out.set("roc_auc", bits.roc_auc);
+    out.set("average_precision", bits.average_precision);
     const auto each = engine::binary_column_scores(outputs, wanted, truth.columns);
     for (std::size_t c = 0; each.size() > 1 && c < each.size(); ++c) {
-      if (each[c].roc_auc) out.emplace_back(fmt::format("roc_auc_{}", c), *each[c].roc_auc);
-      if (each[c].average_precision)
-        out.emplace_back(fmt::format("average_precision_{}", c), *each[c].average_precision);
+      out.set(fmt::format("roc_auc_{}", c), each[c].roc_auc);
+      out.set(fmt::format("average_precision_{}", c), each[c].average_precision);
     }
     return out;
   }
   const engine::RealScores scores = engine::real_scores(outputs, wanted, truth.columns);
-  if (scores.mae) out.emplace_back("mae", *scores.mae);
-  if (scores.rmse) out.emplace_back("rmse", *scores.rmse);
-  if (scores.r2) out.emplace_back("r2", *scores.r2);
+  out.set("mae", scores.mae);
+  out.set("rmse", scores.rmse);
+  out.set("r2", scores.r2);
   return out;
 }
 
@@ -189,16 +179,12 @@ std::vector<PartScores> part_scores(std::span<const Answered> answered, const Le
     PartScores& made = parts.emplace_back();
     made.part = part;
     made.unit = truth.units.unit();
-    std::vector<std::pair<std::string, std::vector<double>>> values;
+    std::vector<NamedValues> scores;
     for (const auto& [fold, own] : folds) {
       made.graphs += own.size();
-      for (const auto& [name, value] : scores_of(own, truth, labels)) {
-        auto at = std::ranges::find_if(values, [&name = name](const auto& v) { return v.first == name; });
-        if (at == values.end()) at = values.insert(at, {name, {}});
-        at->second.push_back(value);
-      }
+      scores.push_back(scores_of(own, truth, labels));
     }
-    for (const auto& [name, own] : values) made.scores.emplace_back(name, spread_of(own));
+    made.scores = over_folds(scores);
   }
   return parts;
 }
@@ -230,7 +216,7 @@ std::string to_text(const std::vector<PartScores>& parts, const RunConfig& confi
       const std::string metric = "test_" + name;
       if (std::isdigit(static_cast<unsigned char>(name.back())) != 0 && name != "f1" && name != "r2")
         continue;  // a column
-      std::string& list = part.scores.front().first == "accuracy" && name != "accuracy" ? rest : first;
+      std::string& list = part.scores.front().name == "accuracy" && name != "accuracy" ? rest : first;
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", score_title(metric, false).substr(5),
                           score_in_words(metric, over));
       folds = std::max(folds, over.count);

@@ -12,13 +12,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
-#include "support/statistics.hpp"
 #include "train/config.hpp"
+#include "train/metrics.hpp"
 #include "train/objective.hpp"
 #include "train/predict.hpp"
 
@@ -71,7 +70,7 @@ struct PartScores {
   Part part = Part::fresh;
   std::size_t graphs = 0;  ///< or nodes or edges: `unit`
   Unit unit = Unit::graph;
-  std::vector<std::pair<std::string, Spread>> scores{};
+  std::vector<MetricSummary> scores{};
 };
 
 /// Of the parts that have graphs, the headline first. `labels`: of the model's classes, for what goes beyond accuracy.

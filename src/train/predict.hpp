@@ -5,6 +5,7 @@
 ///   const auto answers = predict(*engine, checkpoint, set, {.draws = 16});
 ///   answers[0].label, answers[0].probability, answers[0].spread
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,15 @@ struct Prediction {
   std::vector<double> spreads;
 };
 
+/// A checkpoint's model on a set, which both must outlive it: the columns of its nodes and edges, and a job on them.
+struct Asked {
+  /// `units`: what has an answer; null: graphs.
+  Asked(const Checkpoint& checkpoint, const GraphSet& set, const Units* units = nullptr);
+  engine::FeatureBlocks features, edges;
+  std::vector<std::uint32_t> labels;  ///< of no meaning
+  engine::Job job;
+};
+
 /// One per graph, node or edge that is asked about. Node types, edge labels and labels that training did not see are
 /// taken as unseen() (features.hpp) says. Throws InputError where the graphs do not fit the model (attributes, another
 /// number of targets), or pinned features have the wrong shape or a value that is not finite; `name` stands for their
@@ -51,5 +61,46 @@ struct Prediction {
 /// and how far they lie apart in place of the spread over draws. `labels`: of the classes; empty: real targets.
 [[nodiscard]] std::vector<Prediction> ensemble_of(const std::vector<std::vector<Prediction>>& members,
                                                   const std::vector<int>& labels);
+
+// ---- what a model makes of graphs and nodes before its last layers, and which of them an answer hangs on
+//
+//   const NpyMatrix rows = embeddings(checkpoint, set, false, {.draws = 16});     // graphs × width
+//   const Explanation why = explain(*engine, checkpoint, set, 7, {.draws = 1});
+//   why.nodes[3], why.without_node[3]
+
+struct LookOptions {
+  std::uint32_t draws = 1;
+  std::optional<std::uint64_t> seed = std::nullopt;  ///< of the draws; nothing: the checkpoint's own
+  unsigned threads = 0;
+};
+
+/// A row per graph (the readout), or per node of all graphs in order (the last layer of nodes): the mean over draws.
+/// Throws InputError where the graphs do not fit the model, or it works on sets.
+[[nodiscard]] NpyMatrix embeddings(const Checkpoint& checkpoint, const GraphSet& set, bool of_nodes,
+                                   const LookOptions& options);
+
+struct Explanation {
+  Prediction said;
+  /// What is explained: of labels the output of `label` less the mean of the others'; of targets `column`, in its unit.
+  int label = 0;
+  std::size_t column = 0;            ///< as the set counts them
+  double value = 0;                  ///< of targets: what is said of it
+  std::vector<double> nodes;         ///< gradient × input of every node, summed over its columns
+  std::vector<double> edges;         ///< of every edge, in the order of Graph::edges(); none where edges say nothing
+  std::vector<double> without_node;  ///< how much the probability (or the value) falls when the node is left out
+  std::vector<double> without_edge;  ///< likewise
+};
+
+/// `output`: the label, or the column of the targets, that is asked about; nothing: the label that is said, column 0.
+[[nodiscard]] Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,
+                                  std::uint32_t graph, const LookOptions& options,
+                                  std::optional<int> output = std::nullopt);
+
+/// "graph", "label" and "probability" (or "column" and "value"), "nodes": [{node, type, gradient_input, left_out}],
+/// "edges": [{edge: [u, v], gradient_input, left_out}].
+[[nodiscard]] nlohmann::ordered_json to_json(const Explanation& why, const GraphSet& set, std::uint32_t graph);
+
+/// The first two principal components of rows: rows × 2. The sign of each is such that its largest entry is positive.
+[[nodiscard]] NpyMatrix two_dimensions(const NpyMatrix& rows);
 
 }  // namespace tyche::train

@@ -4,12 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <chrono>
 #include <cmath>
+#include <exception>
 #include <iterator>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <tuple>
 
 #include "engine/choice.hpp"
 #include "engine/core/outcome.hpp"
+#include "engine/core/scores.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
@@ -32,21 +40,14 @@ std::vector<std::uint32_t> evaluated(const datasets::Fold& fold, const RunConfig
   return graphs;
 }
 
+std::filesystem::path fold_folder(const std::filesystem::path& run, std::uint32_t fold) {
+  return run / fmt::format("fold-{}", fold);
+}
+
 bool is_empty_folder(const std::filesystem::path& folder) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!is_temporary(entry.path())) return false;
-  }
-  return true;
+  return std::ranges::all_of(std::filesystem::directory_iterator(folder),
+                             [](const auto& entry) { return is_temporary(entry.path()); });
 }
-
-}  // namespace
-
-bool holds_run(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  return std::filesystem::exists(folder / kConfig, ignored);
-}
-
-namespace {
 
 /// What a fold's test.json says; nothing where there is none.
 std::optional<EpochRecord> read_tested(const std::filesystem::path& folder) {
@@ -61,12 +62,214 @@ std::vector<EpochRecord> own_names(std::vector<EpochRecord> records, const RunCo
   return records;
 }
 
+// ---- recording
+
+constexpr std::chrono::seconds kDiskInterval{10};
+
+/// The scores of labels that a part was given, under names that begin with its own.
+void add_scores(const TrainingData& data, const std::vector<std::uint32_t>& graphs,
+                const std::vector<std::uint32_t>& said, const std::vector<double>& probabilities,
+                const std::string& part, NamedValues& metrics) {
+  if (probabilities.empty()) return;
+  std::vector<std::uint32_t> truth;
+  for (const std::uint32_t g : graphs) truth.push_back(data.classes[g]);
+  set_scores(metrics, part, engine::class_scores(said, probabilities, truth, probabilities.size() / graphs.size()));
+}
+
+std::string note(std::uint32_t fold, const EpochRecord& record) {
+  std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
+  for (const char* metric : {"test_accuracy", "test_mae", record.metrics.find("test_accuracy") ? "" : "test_roc_auc"}) {
+    if (const auto score = record.metrics.find(metric)) {
+      text += fmt::format(", {} {}", score_title(metric, false), score_in_words(metric, score));
+    }
+  }
+  return text;
+}
+
+EpochRecord measured(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result) {
+  EpochRecord record;
+  record.epoch = result.epoch;
+  record.train_loss = result.train_loss;
+  record.metrics = result.metrics;
+  // Microseconds are plenty, and make the lines readable.
+  record.seconds = std::round(result.seconds * 1e6) / 1e6;
+  record.eval_seconds = std::round(result.eval_seconds * 1e6) / 1e6;
+  if (!result.evaluated || data.classes.empty()) return record;
+  const std::vector<std::uint32_t>&test = data.folds[fold].test, &validation = data.folds[fold].validation;
+  const auto accuracy = [&](const auto& said, const auto& graphs, const auto& counts) -> std::optional<double> {
+    std::size_t right = 0, all = 0;
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      if (!counts(graphs[i])) continue;
+      ++all;
+      right += said[i] == data.classes[graphs[i]] ? 1 : 0;
+    }
+    return all == 0 ? std::nullopt : std::optional(static_cast<double>(right) / static_cast<double>(all));
+  };
+  const auto every = [](std::uint32_t) { return true; };
+  const auto of = [&](bool exp) {
+    return [&data, exp](std::uint32_t g) {
+      return data.subsets && (data.dataset->subset[g] == datasets::Subset::exp) == exp;
+    };
+  };
+  record.metrics.set("validation_accuracy", accuracy(result.validation_predictions, validation, every));
+  record.metrics.set("test_accuracy", accuracy(result.test_predictions, test, every));
+  record.metrics.set("test_accuracy_exp", accuracy(result.test_predictions, test, of(true)));
+  record.metrics.set("test_accuracy_corrupt", accuracy(result.test_predictions, test, of(false)));
+  add_scores(data, test, result.test_predictions, result.test_probabilities, "test_", record.metrics);
+  add_scores(data, validation, result.validation_predictions, result.validation_probabilities, "validation_",
+             record.metrics);
+  return record;
+}
+
+/// A fold to record: its progress (records are added to it), its folder, its checkpoints.
+struct FoldBook {
+  FoldProgress* fold;
+  std::filesystem::path folder;
+  CheckpointWriter writer;
+  std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
+};
+
+/// Writes every epoch of every fold down as it ends: the metrics line first, then, where it is the best by validation,
+/// the best checkpoint, then the last checkpoint. So a kill in between leaves a line too many (which resuming cuts off)
+/// and never a checkpoint whose record is missing. An engine that runs several epochs between two looks at the host
+/// gives their lines at once, and a checkpoint after the last. Every write reaches the system at once (a kill loses
+/// nothing); the disk is waited for at most every ten seconds a fold, which is what a power cut can cost.
+class Recorder : public engine::Observer {
+ public:
+  /// Makes the folders and cuts metrics.jsonl to the records that count. Trial i is the fold of books[i]. `progress`
+  /// may be null, `listener` empty.
+  Recorder(const TrainingData& data, std::span<const FoldBook> books, Progress* progress, EpochListener listener)
+      : data_(data), progress_(progress), listener_(std::move(listener)), books_(books.begin(), books.end()) {
+    for (const FoldBook& book : books_) {
+      make_folder(book.folder);
+      const LineLog cut(book.folder / kMetricsFile, book.fold->metrics_bytes);
+    }
+  }
+
+  /// Returns false where the user asked to stop or a write failed, so that folds that wait for a thread are not begun.
+  bool on_begin(std::size_t) override { return !failed_ && !stopped_ && !interrupted(); }
+  /// Returns false where the user asked to stop or a write failed. Never throws: an exception must not unwind through
+  /// an engine's threads, so it is kept for finish() and every trial stops at its next epoch.
+  bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) override {
+    return record(trial, result, &state);
+  }
+  /// The metrics line alone; the checkpoint comes with the next on_epoch.
+  bool on_passing_epoch(std::size_t trial, const engine::EpochResult& result) override {
+    return record(trial, result, nullptr);
+  }
+  void on_note(std::size_t trial, const std::string& text) override {
+    const std::scoped_lock lock(mutex_);
+    notes_.push_back({trial, fmt::format("fold {}: {}", books_[trial].fold->fold, text)});
+  }
+
+  /// Throws what went wrong on the way.
+  void finish() {
+    if (error_) std::rethrow_exception(error_);
+  }
+  /// Whether the listener said that all trials stop.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  /// What the engine had to say of a trial ("fold 3: ..."), in order.
+  struct Note {
+    std::size_t trial;
+    std::string text;
+  };
+  [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
+
+ private:
+  bool record(std::size_t trial, const engine::EpochResult& result, const engine::State* state) {
+    bool go_on = true;
+    try {
+      FoldBook& book = books_[trial];
+      FoldProgress& fold = *book.fold;
+      const EpochRecord record = record_of(data_, fold.fold, result);
+      const auto now = std::chrono::steady_clock::now();
+      const bool to_disk = state != nullptr && now - book.last_on_disk >= kDiskInterval;
+      const auto keep = [&](const char* file, const engine::State& own) {
+        book.writer.write(book.folder / file, own, to_disk ? Durability::disk : Durability::system);
+      };
+      // Opened anew each time: leave-one-out validation has more folds than a process may have open files.
+      LineLog metrics(book.folder / kMetricsFile, std::numeric_limits<std::uint64_t>::max());
+      metrics.append(seal_json(to_line(record)));
+      if (to_disk) metrics.sync();
+      if (fold.best.take(record)) {
+        // Engines hand the state of every evaluated epoch over (Job::states_of_evaluations).
+        if (state == nullptr) throw std::logic_error("an epoch was evaluated and came without its state");
+        keep(kBestFile, *state);
+      }
+      if (record.epoch > fold.average_after) {
+        if (state == nullptr) {
+          throw Remedied(InputError("the mean of the last epochs' weights: this engine keeps weights to itself"),
+                         Remedy::use_cpu);
+        }
+        fold.take_average(record.epoch, state->parameters);
+        engine::State mean = *state;
+        mean.parameters = fold.average;
+        keep(kAverageFile, mean);
+      }
+      if (state != nullptr) keep(kCheckpointFile, *state);
+      if (to_disk) book.last_on_disk = now;
+      fold.records.push_back(record);
+      if (fold.best.given_up(record.epoch) || record.epoch >= fold.pause) go_on = false;
+      if (progress_ != nullptr) progress_->add(1, note(fold.fold, record));
+      if (listener_) {
+        const std::scoped_lock lock(mutex_);
+        if (!stopped_ && !listener_(fold.fold, record)) stopped_ = true;
+      }
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      failed_ = true;
+    }
+    return go_on && !failed_ && !stopped_ && !interrupted();
+  }
+
+  const TrainingData& data_;
+  Progress* progress_;
+  EpochListener listener_;
+  std::vector<FoldBook> books_;
+  std::atomic<bool> failed_ = false;
+  std::atomic<bool> stopped_ = false;  ///< by the listener
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  std::vector<Note> notes_;
+};
+
 }  // namespace
 
+void FoldProgress::take_average(std::uint32_t epoch, std::span<const float> weights) {
+  if (epoch <= average_epoch) return;
+  average.resize(weights.size(), 0.0f);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    average[i] += (weights[i] - average[i]) / static_cast<float>(epoch - average_after);
+  }
+  average_epoch = epoch;
+}
+
+EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result) {
+  EpochRecord record = measured(data, fold, result);
+  // An engine counts the columns it is given; the names are those of the set's.
+  if (const std::vector<std::uint32_t>& taken = data.learned.taken; taken.size() > 1) {
+    NamedValues named;
+    for (const auto& [name, value] : record.metrics) {
+      const std::size_t end = name.rfind('_') + 1;
+      const bool of_column = end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0;
+      named.set(of_column ? fmt::format("{}{}", name.substr(0, end), taken[std::stoul(name.substr(end))]) : name,
+                value);
+    }
+    record.metrics = std::move(named);
+  }
+  return data.folds[fold].test == data.folds[fold].train ? called_training(record) : record;
+}
+
+bool holds_run(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / kConfig, ignored);
+}
+
 StoredFold read_fold(const std::filesystem::path& run, std::uint32_t fold, const RunConfig& config, std::size_t most) {
-  const std::filesystem::path folder = run / fmt::format("fold-{}", fold);
+  const std::filesystem::path folder = fold_folder(run, fold);
   StoredFold stored;
-  stored.records = own_names(read_whole_records(folder / kMetricsFile), config);
+  stored.records = own_names(read_metrics(folder / kMetricsFile).records, config);
   if (stored.records.size() > most) stored.records.resize(most);
   stored.summary = summarise_fold(fold, stored.records, config, read_tested(folder));
   // A run that is lengthened is tested again at its new end.
@@ -78,7 +281,7 @@ std::vector<std::uint32_t> folds_in(const std::filesystem::path& folder) {
   if (!holds_run(folder)) throw InputError::at(folder.string(), "", "holds no run");
   std::vector<std::uint32_t> there;
   for (std::uint32_t f = 0; f < read_config(folder / kConfig).folds.count; ++f) {
-    if (std::filesystem::exists(folder / fmt::format("fold-{}", f) / kCheckpointFile)) there.push_back(f);
+    if (std::filesystem::exists(fold_folder(folder, f) / kCheckpointFile)) there.push_back(f);
   }
   if (there.empty()) throw InputError::at(folder.string(), "", "no fold has a checkpoint yet");
   return there;
@@ -89,7 +292,6 @@ std::filesystem::path checkpoint_in(const std::filesystem::path& folder, std::op
   if (!which.empty() && which != "best" && which != "last" && which != "average") {
     throw InputError(fmt::format("a run's checkpoint is best, average or last; came '{}'", which));
   }
-  const auto of_fold = [&](std::uint32_t f) { return folder / fmt::format("fold-{}", f); };
   const std::vector<std::uint32_t> there = folds_in(folder);
   if (!fold && there.size() > 1) {
     throw Remedied(InputError::at(folder.string(), "", fmt::format("has {} folds; name one of them", there.size())),
@@ -99,21 +301,16 @@ std::filesystem::path checkpoint_in(const std::filesystem::path& folder, std::op
   if (std::find(there.begin(), there.end(), chosen) == there.end()) {
     throw InputError::at(folder.string(), "", fmt::format("has no checkpoint of fold {}", chosen));
   }
-  const std::filesystem::path best = of_fold(chosen) / kBestFile;
-  const std::filesystem::path average = of_fold(chosen) / kAverageFile;
-  if (which != "last" && which != "average" && std::filesystem::exists(best)) return best;
-  if (which != "last" && which != "best" && std::filesystem::exists(average)) return average;
-  if (which == "average") {
-    throw InputError::at(average.string(), "", "there is none: this run was not told to keep a mean of its epochs");
+  for (const auto& [word, file, what] : {std::tuple("best", kBestFile, "choose by validation"),
+                                         std::tuple("average", kAverageFile, "keep a mean of its epochs")}) {
+    const std::filesystem::path path = fold_folder(folder, chosen) / file;
+    if (!which.empty() && which != word) continue;
+    if (std::filesystem::exists(path)) return path;
+    if (which == word) {
+      throw InputError::at(path.string(), "", fmt::format("there is none: this run was not told to {}", what));
+    }
   }
-  if (which == "best") {
-    throw InputError::at(best.string(), "", "there is none: this run was not told to choose by validation");
-  }
-  return of_fold(chosen) / kCheckpointFile;
-}
-
-std::vector<std::string_view> group_may_differ() {
-  return {"seed", "training.repeat", "training.learning_rate", "folds.only"};
+  return fold_folder(folder, chosen) / kCheckpointFile;
 }
 
 RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked) {
@@ -176,7 +373,7 @@ void Run::forget() {
   const auto trained = [](const FoldProgress& fold) { return !fold.records.empty(); };
   if (!begun_ || std::any_of(folds_.begin(), folds_.end(), trained)) return;
   std::error_code ignored;
-  for (const FoldProgress& fold : folds_) std::filesystem::remove_all(fold_folder(fold.fold), ignored);
+  for (const FoldProgress& fold : folds_) std::filesystem::remove_all(fold_folder(folder_, fold.fold), ignored);
   std::filesystem::remove(folder_ / kConfig, ignored);
   lock_.reset();
   std::filesystem::remove(folder_, ignored);  // where nothing else is in it
@@ -210,10 +407,8 @@ std::vector<std::size_t> Run::open_folds() const {
   return open;
 }
 
-std::filesystem::path Run::fold_folder(std::uint32_t fold) const { return folder_ / fmt::format("fold-{}", fold); }
-
 void Run::load(FoldProgress& fold) const {
-  const std::filesystem::path folder = fold_folder(fold.fold);
+  const std::filesystem::path folder = fold_folder(folder_, fold.fold);
   const std::filesystem::path path = folder / kCheckpointFile;
   remove_temporaries(folder);
   if (!std::filesystem::exists(path)) {
@@ -309,7 +504,7 @@ std::vector<float> test_logits(const engine::Job& job, const std::vector<std::ui
 // The test part of a fold that is done, once: with the epoch that its validation part chose, or the last one.
 void Run::test_at_end(FoldProgress& fold, engine::Engine& engine, const Peers* peers) const {
   if (config_.selection.test != "end" || fold.tested || !fold.done(config_.training.epochs) || interrupted()) return;
-  const std::filesystem::path folder = fold_folder(fold.fold);
+  const std::filesystem::path folder = fold_folder(folder_, fold.fold);
   const std::uint32_t epoch = fold.best.epoch().value_or(fold.state.epoch);
   std::vector<float> best;
   if (epoch != fold.state.epoch) {
@@ -492,8 +687,7 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     const RunConfig& config = run->config_;
     if (run->data_ != runs.front()->data_) throw InputError("runs that train as one group must share their data");
     for (const Difference& difference : differences(runs.front()->config_, config)) {
-      const auto may = group_may_differ();
-      if (std::find(may.begin(), may.end(), difference.key) != may.end()) continue;
+      if (std::ranges::find(kGroupMayDiffer, difference.key) != kGroupMayDiffer.end()) continue;
       throw InputError(fmt::format("runs that train as one group must agree in {}: {} is not {}", difference.key,
                                    difference.before, difference.after));
     }
@@ -501,7 +695,7 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
       if (fold.done(config.training.epochs) || fold.state.epoch >= fold.pause) continue;
       run_of.push_back(run);
       open.push_back(
-          {&fold, run->fold_folder(fold.fold),
+          {&fold, fold_folder(run->folder_, fold.fold),
            CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold], run->data_->scales[fold.fold])});
       trials.push_back(trial_of(*run->data_, config, fold.fold));
       trials.back().state = std::move(fold.state);  // back below
@@ -515,50 +709,46 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     return end;
   };
   std::exception_ptr failed;
+  const auto guarded = [&](const auto& body) {
+    try {
+      body();
+    } catch (const OutOfStep&) {
+      throw;
+    } catch (...) {
+      failed = std::current_exception();
+    }
+  };
   for (std::size_t begin = 0, end = 0; begin < trials.size() && !interrupted() && !failed; begin = end) {
     end = last_of(begin);
     const TrainingData::Inputs inputs = first.data_->inputs_of(first.config_, trials[begin].fold);
     std::vector<engine::Trial> group(std::make_move_iterator(trials.begin() + static_cast<std::ptrdiff_t>(begin)),
                                      std::make_move_iterator(trials.begin() + static_cast<std::ptrdiff_t>(end)));
-    std::optional<Recorder> made;
-    try {
-      made.emplace(*first.data_, std::span(open).subspan(begin, end - begin), progress, first.listener_);
-    } catch (...) {
-      failed = std::current_exception();
-      break;
-    }
-    Recorder& recorder = *made;
+    std::optional<Recorder> recorder;
+    guarded([&] {
+      recorder.emplace(*first.data_, std::span(open).subspan(begin, end - begin), progress, first.listener_);
+    });
+    if (failed) break;
     if (peers != nullptr) {
       const nlohmann::json words = words_of(group);
       (void)peers->spread(words.dump());
       share_trials(*peers, *first.data_, first.config_, words["train"], group);
     }
     try {
-      train_trials(engine, first.data_->job(first.config_, inputs), group, recorder, peers);
+      train_trials(engine, first.data_->job(first.config_, inputs), group, *recorder, peers);
     } catch (const InputError&) {  // what an engine cannot run is no run
       for (Run* run : runs) run->forget();
       throw;
     }
     std::move(group.begin(), group.end(), trials.begin() + static_cast<std::ptrdiff_t>(begin));
-    try {
-      recorder.finish();
-    } catch (...) {
-      failed = std::current_exception();
-    }
-    for (const Recorder::Note& note : recorder.notes()) run_of[begin + note.trial]->notes_.push_back(note.text);
-    if (recorder.stopped()) break;
+    guarded([&] { recorder->finish(); });
+    for (const Recorder::Note& note : recorder->notes()) run_of[begin + note.trial]->notes_.push_back(note.text);
+    if (recorder->stopped()) break;
   }
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
-  try {
-    for (Run* run : runs) {
-      for (FoldProgress& fold : run->folds_) {
-        if (!failed) run->test_at_end(fold, engine, peers);
-      }
+  for (Run* run : runs) {
+    for (FoldProgress& fold : run->folds_) {
+      if (!failed) guarded([&] { run->test_at_end(fold, engine, peers); });
     }
-  } catch (const OutOfStep&) {
-    throw;
-  } catch (...) {
-    failed = std::current_exception();
   }
   if (peers != nullptr) (void)peers->spread("");  // there is no more to do
   if (failed) std::rethrow_exception(failed);

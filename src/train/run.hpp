@@ -1,19 +1,15 @@
 #pragma once
-/// A run: cross-validation in a folder that is never overwritten and can be taken up again after any end.
-///
-///   RUN/config.toml                 the resolved configuration
-///   RUN/fold-3/metrics.jsonl        a line per epoch (metrics.hpp)
-///   RUN/fold-3/last.safetensors     where the trial stands (checkpoint.hpp)
-///   RUN/fold-3/best.safetensors     where it stood after its best epoch, where validation chooses one (selection.hpp)
-///   RUN/fold-3/test.json            what the test part gave, where it is evaluated once, at the end
-///   RUN/summary.json                what came out (summary.hpp)
+/// A run: cross-validation in a folder that is never overwritten and can be taken up again after any end. docs/runs.md
+/// says what its files are.
 ///
 ///   Run run = Run::begin("runs/rni50", config, data);        // or Run::resume
 ///   const Summary summary = run.train(*engine, &progress);
 ///
 /// After every epoch of a fold its metrics line is written first, its checkpoint second. A kill in between leaves a
 /// line too many, which resuming cuts off and trains again to the same bits; so at most the epoch under way is lost.
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -27,10 +23,45 @@
 #include "support/progress.hpp"
 #include "train/config.hpp"
 #include "train/data.hpp"
-#include "train/recorder.hpp"
+#include "train/metrics.hpp"
 #include "train/summary.hpp"
 
 namespace tyche::train {
+
+inline constexpr const char* kCheckpointFile = "last.safetensors";
+inline constexpr const char* kBestFile = "best.safetensors";
+inline constexpr const char* kAverageFile = "average.safetensors";
+inline constexpr const char* kTestFile = "test.json";
+inline constexpr const char* kMetricsFile = "metrics.jsonl";
+
+/// How far a fold has come.
+struct FoldProgress {
+  std::uint32_t fold = 0;
+  engine::State state;
+  std::vector<EpochRecord> records;
+  std::uint64_t metrics_bytes = 0;      ///< that those records take in metrics.jsonl
+  BestEpoch best{};                     ///< of those records
+  std::optional<EpochRecord> tested{};  ///< where the test part is evaluated at the end: what it gave
+  /// Mean of the weights after the epochs behind `average_after`, up to and with average_epoch. None: no such mean.
+  std::vector<float> average{};
+  std::uint32_t average_after = std::numeric_limits<std::uint32_t>::max(), average_epoch = 0;
+  /// Takes an epoch's weights; one that is in the mean already (a run was killed behind it) changes nothing.
+  void take_average(std::uint32_t epoch, std::span<const float> weights);
+
+  /// Train no farther than this epoch for now; whoever takes the fold up again goes on.
+  std::uint32_t pause = std::numeric_limits<std::uint32_t>::max();
+
+  /// Whether there is no epoch left to train.
+  [[nodiscard]] bool done(std::uint32_t epochs) const { return state.epoch >= epochs || best.given_up(state.epoch); }
+};
+
+/// Told of every epoch that was recorded, one at a time; false: all trials stop here, and what they learned stays.
+using EpochListener = std::function<bool(std::uint32_t fold, const EpochRecord& record)>;
+
+/// The line of an epoch: what the engine measured; of labels also accuracies over a fold's test graphs (where they were
+/// evaluated), over its EXP and CORRUPT ones where there are any, the scores of engine/core/scores.hpp, and the
+/// accuracy over its validation part. A fold that tests its training graphs has scores of training graphs alone.
+[[nodiscard]] EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result);
 
 /// Whether a folder holds a run that can be resumed (it has a config.toml).
 [[nodiscard]] bool holds_run(const std::filesystem::path& folder);
@@ -54,7 +85,8 @@ struct StoredFold {
                                                   std::optional<std::uint32_t> fold, const std::string& which);
 
 /// The fields in which runs that train as one group may differ.
-[[nodiscard]] std::vector<std::string_view> group_may_differ();
+inline const std::vector<std::string_view> kGroupMayDiffer = {"seed", "training.repeat", "training.learning_rate",
+                                                              "folds.only"};
 
 /// The stored configuration with what a call asks for instead laid over it. Throws InputError that lists every
 /// difference that would change results; more epochs are allowed, and so is data that moved but hashes the same.
@@ -103,7 +135,7 @@ class Run {
 
   /// The same for several runs of one shape, as one group: their folds train side by side, each recorded in its own
   /// folder. The runs must share their TrainingData object and their configuration but for
-  /// group_may_differ(); throws InputError that names what else differs. Every run's summary, in order.
+  /// kGroupMayDiffer; throws InputError that names what else differs. Every run's summary, in order.
   static std::vector<Summary> train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress,
                                              const Peers* peers = nullptr);
 
@@ -113,7 +145,6 @@ class Run {
 
  private:
   Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data, bool locked_elsewhere = false);
-  [[nodiscard]] std::filesystem::path fold_folder(std::uint32_t fold) const;
   void load(FoldProgress& fold) const;
   void test_at_end(FoldProgress& fold, engine::Engine& engine, const Peers* peers) const;
   void note_explosions();

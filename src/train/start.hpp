@@ -1,6 +1,10 @@
 #pragma once
-/// Where a fold begins, and what is said where its loss does not stay in bounds.
+/// Where fields come from that nobody gave, where a fold begins, and what is said where its loss does not stay in
+/// bounds.
 ///
+///   RunConfig config = call_config("gcn", nn::Random::features);  // recipe auto
+///   resolve(config, dataset, path);                               // applies it
+///   config.chosen                                                 // "sum over neighbours (means see …), 4 layers, …"
 ///   fold.state = start_of(data, config, 3);
 #include <cstdint>
 #include <vector>
@@ -10,6 +14,12 @@
 #include "train/data.hpp"
 
 namespace tyche::train {
+
+/// Recipe "paper": the values of EXP (default_config), whatever the data. Recipe "own": by what the data is, as
+/// measured in docs/lab/own-data.md. "auto" is paper for a set that tyche generated, own for any other. What is chosen
+/// ends up in the configuration, and a run goes by that alone. Requires that data.features, data.target and folds.split
+/// are resolved. Fields of config.given stay as they are; config.chosen says what was chosen for others, and why.
+void apply_recipe(RunConfig& config, const datasets::Dataset& dataset);
 
 /// The weights of training.start_from where it is named: all but a last layer of another size. Else of recipe paper
 /// engine::fresh_state(), of recipe own the same, but

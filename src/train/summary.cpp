@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -26,73 +25,50 @@ void put(nlohmann::ordered_json& json, std::string_view key, const std::optional
   if (value) json[std::string(key)] = *value;
 }
 
-// These have members, keys and columns of their own, as in 0.1.0.
+// These have keys and columns of their own, as in 0.1.0.
 bool is_accuracy(std::string_view metric) {
   return metric.starts_with("test_accuracy") || metric.starts_with("train_accuracy");
 }
-
-std::vector<MetricSummary> metrics_of(const std::vector<FoldSummary>& folds, bool same_graphs) {
-  std::vector<std::pair<std::string, std::vector<double>>> values;
-  for (const FoldSummary& fold : folds) {
-    if (!fold.reported) continue;
-    for (const auto& entry : fold.reported->metrics) {
-      if (!entry.first.starts_with(part_of(same_graphs))) continue;
-      auto at = std::ranges::find_if(values, [&](const auto& own) { return own.first == entry.first; });
-      if (at == values.end()) at = values.insert(at, {entry.first, {}});
-      at->second.push_back(entry.second);
-    }
-  }
-  std::vector<MetricSummary> metrics;
-  for (const auto& [name, own] : values) metrics.push_back({name, spread_of(own)});
-  return metrics;
-}
-
-/// A column of the table for people, as wide as its title at least.
-struct Column {
-  std::string title;
-  std::size_t width;
-  std::function<std::string(const FoldSummary&)> cell;
-};
 
 std::optional<double> value_in(const std::optional<EpochRecord>& record, std::string_view metric) {
   return record ? record->metrics.find(metric) : std::nullopt;
 }
 
-std::vector<Column> columns_of(const Summary& summary) {
+/// A line of the table for people: of a fold, or its titles.
+std::string line_of(const Summary& summary, const FoldSummary* fold) {
+  std::string text;
+  const auto cell = [&](const std::string& title, std::size_t width, const auto& value) {
+    text += fmt::format("{}{:>{}}", text.empty() ? "" : "  ", fold == nullptr ? title : value(),
+                        std::max(width, title.size()));
+  };
+  const auto score = [&](const std::string& title, const std::string& metric) {
+    cell(title, 10, [&] { return score_text(metric, value_in(fold->shown(), metric)); });
+  };
   const bool tests = !summary.same_graphs;
-  std::vector<Column> columns = {
-      {"fold", 4, [](const FoldSummary& f) { return fmt::format("{}", f.fold); }},
-      {"epochs", 6, [](const FoldSummary& f) { return fmt::format("{}", f.epochs); }},
-  };
+  const std::string shown = tests ? "test " : "train ", part(part_of(summary.same_graphs)), none = "–";
+  cell("fold", 4, [&] { return fmt::format("{}", fold->fold); });
+  cell("epochs", 6, [&] { return fmt::format("{}", fold->epochs); });
   if (!summary.chosen_by.empty()) {
-    columns.push_back({"chosen", 6, [](const FoldSummary& f) {
-                         return f.best ? fmt::format("{}", f.best->epoch) : std::string("–");
-                       }});
+    cell("chosen", 6, [&] { return fold->best ? fmt::format("{}", fold->best->epoch) : none; });
   }
-  columns.push_back({"train loss", 10, [](const FoldSummary& f) {
-                       return f.shown() ? fmt::format("{:.4f}", f.shown()->train_loss) : std::string("–");
-                     }});
-  const auto add = [&](const char* title, const std::string& metric) {
-    columns.push_back({title, std::max<std::size_t>(10, std::string_view(title).size()),
-                       [metric](const FoldSummary& f) { return score_text(metric, value_in(f.shown(), metric)); }});
-  };
+  cell("train loss", 10, [&] { return fold->shown() ? fmt::format("{:.4f}", fold->shown()->train_loss) : none; });
   if (summary.bits) {
-    add(tests ? "test ROC AUC" : "train ROC AUC", tests ? "test_roc_auc" : "train_roc_auc");
-    add(tests ? "test AP" : "train AP", tests ? "test_average_precision" : "train_average_precision");
+    score(shown + "ROC AUC", part + "roc_auc");
+    score(shown + "AP", part + "average_precision");
   } else if (summary.numbers) {
-    add(tests ? "test MAE" : "train MAE", tests ? "test_mae" : "train_mae");
-    add(tests ? "test RMSE" : "train RMSE", tests ? "test_rmse" : "train_rmse");
-    add(tests ? "test R2" : "train R2", tests ? "test_r2" : "train_r2");
+    score(shown + "MAE", part + "mae");
+    score(shown + "RMSE", part + "rmse");
+    score(shown + "R2", part + "r2");
   } else {
-    add("train acc %", "train_accuracy");
-    if (tests) add("test acc %", "test_accuracy");
+    score("train acc %", "train_accuracy");
+    if (tests) score("test acc %", "test_accuracy");
     if (summary.find("test_accuracy_exp") != nullptr || summary.find("test_accuracy_corrupt") != nullptr) {
-      add("EXP %", "test_accuracy_exp");
-      add("CORRUPT %", "test_accuracy_corrupt");
+      score("EXP %", "test_accuracy_exp");
+      score("CORRUPT %", "test_accuracy_corrupt");
     }
   }
-  columns.push_back({"time", 12, [](const FoldSummary& f) { return format_duration(f.seconds); }});
-  return columns;
+  cell("time", 12, [&] { return format_duration(fold->seconds); });
+  return text + "\n";
 }
 
 std::string metric_lines(const Summary& summary) {
@@ -109,13 +85,7 @@ std::string metric_lines(const Summary& summary) {
   return text;
 }
 
-}  // namespace
-
-const MetricSummary* Summary::find(std::string_view metric) const {
-  const auto at = std::ranges::find_if(metrics, [&](const auto& own) { return own.name == metric; });
-  return at == metrics.end() ? nullptr : &*at;
-}
-
+/// FoldSummary::reported.
 std::optional<EpochRecord> reported_record(const std::vector<EpochRecord>& records, const BestEpoch& best,
                                            const std::optional<EpochRecord>& tested_at_end, bool same_graphs) {
   const auto tested = [&](const EpochRecord& record) {
@@ -132,6 +102,13 @@ std::optional<EpochRecord> reported_record(const std::vector<EpochRecord>& recor
   if (const auto chosen = best.epoch(); chosen && tested(records[*chosen - 1])) return records[*chosen - 1];
   const auto last = std::find_if(records.rbegin(), records.rend(), tested);
   return last == records.rend() ? std::nullopt : std::optional(*last);
+}
+
+}  // namespace
+
+const MetricSummary* Summary::find(std::string_view metric) const {
+  const auto at = std::ranges::find_if(metrics, [&](const auto& own) { return own.name == metric; });
+  return at == metrics.end() ? nullptr : &*at;
 }
 
 FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records, const RunConfig& config,
@@ -161,16 +138,15 @@ Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   summary.parameters = nn::layout(config.model).learned();
   summary.same_graphs = config.folds.all_graphs();
   if (config.selection.on()) summary.chosen_by = config.selection.by;
-  summary.metrics = metrics_of(summary.folds, summary.same_graphs);
-  const auto mean = [&](std::string_view metric) {
-    const MetricSummary* own = summary.find(metric);
-    return own == nullptr ? std::nullopt : std::optional(own->over.mean);
-  };
-  summary.test_accuracy_mean = mean("test_accuracy");
-  if (const MetricSummary* own = summary.find("test_accuracy")) summary.test_accuracy_std = own->over.deviation;
-  summary.test_accuracy_exp_mean = mean("test_accuracy_exp");
-  summary.test_accuracy_corrupt_mean = mean("test_accuracy_corrupt");
-  for (const FoldSummary& fold : summary.folds) summary.seconds += fold.seconds;
+  std::vector<NamedValues> scores;
+  for (const FoldSummary& fold : summary.folds) {
+    summary.seconds += fold.seconds;
+    NamedValues& own = scores.emplace_back();
+    for (const auto& [name, value] : fold.reported ? fold.reported->metrics : NamedValues()) {
+      if (name.starts_with(part_of(summary.same_graphs))) own.set(name, value);
+    }
+  }
+  summary.metrics = over_folds(scores);
   return summary;
 }
 
@@ -183,8 +159,9 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
     json[part + "accuracy_std"] = accuracy->over.deviation;
   }
   if (!summary.numbers) json[part + "accuracy_std_kind"] = "population";
-  put(json, "test_accuracy_exp_mean", summary.test_accuracy_exp_mean);
-  put(json, "test_accuracy_corrupt_mean", summary.test_accuracy_corrupt_mean);
+  for (const std::string subset : {"test_accuracy_exp", "test_accuracy_corrupt"}) {
+    if (const MetricSummary* own = summary.find(subset)) json[subset + "_mean"] = own->over.mean;
+  }
   for (const MetricSummary& metric : summary.metrics) {
     if (is_accuracy(metric.name)) continue;
     json[metric.name + "_mean"] = metric.over.mean;
@@ -228,15 +205,8 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
 }
 
 std::string to_table(const Summary& summary) {
-  const std::vector<Column> columns = columns_of(summary);
-  std::string text;
-  const auto line = [&](const std::function<std::string(const Column&)>& cell) {
-    for (const Column& column : columns)
-      text += (&column == columns.data() ? "" : "  ") + fmt::format("{:>{}}", cell(column), column.width);
-    text += '\n';
-  };
-  line([](const Column& column) { return column.title; });
-  for (const FoldSummary& fold : summary.folds) line([&](const Column& column) { return column.cell(fold); });
+  std::string text = line_of(summary, nullptr);
+  for (const FoldSummary& fold : summary.folds) text += line_of(summary, &fold);
   const std::string lines = metric_lines(summary);
   if (lines.empty()) return text;
   text += lines;

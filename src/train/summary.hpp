@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "support/statistics.hpp"
 #include "train/config.hpp"
 #include "train/metrics.hpp"
 
@@ -15,34 +14,27 @@ namespace tyche::train {
 
 struct FoldSummary {
   std::uint32_t fold = 0;
-  std::uint32_t epochs = 0;             ///< trained so far
-  std::optional<EpochRecord> last;      ///< of the last epoch
-  std::optional<EpochRecord> reported;  ///< whose scores stand for the fold, everywhere: reported_record()
-  std::optional<EpochRecord> best;      ///< of the best epoch by validation
-  bool done = false;                    ///< no epoch is left, nor a test
-  double seconds = 0;                   ///< training and evaluation, all epochs
+  std::uint32_t epochs = 0;         ///< trained so far
+  std::optional<EpochRecord> last;  ///< of the last epoch
+  /// Whose scores stand for the fold, wherever results are shown: the test at the end where there was one (with what
+  /// its epoch measured in training and validation); else the epoch that validation chose; else the last that was
+  /// tested. Nothing where none was. One fold of all graphs (`same_graphs`) tests nothing: its scores are those of
+  /// training graphs (called_training).
+  std::optional<EpochRecord> reported;
+  std::optional<EpochRecord> best;  ///< of the best epoch by validation
+  bool done = false;                ///< no epoch is left, nor a test
+  double seconds = 0;               ///< training and evaluation, all epochs
 
   /// What tables and reports say of the fold: training beside the test of the same epoch. Where nothing was tested, of
   /// the epoch that was chosen, or the last.
   [[nodiscard]] const std::optional<EpochRecord>& shown() const { return reported ? reported : best ? best : last; }
 };
 
-/// Of one metric over the folds' reported records; folds that lack it are left out.
-struct MetricSummary {
-  std::string name;  ///< "test_mae"
-  Spread over;       ///< the folds that have it
-};
-
 struct Summary {
   bool complete = false;  ///< every fold has trained all its epochs, or was stopped early
   std::vector<FoldSummary> folds;
-  /// Over the folds' test accuracies; the deviation is the population's. Empty where no fold was tested (yet).
-  std::optional<double> test_accuracy_mean;
-  std::optional<double> test_accuracy_std;
-  std::optional<double> test_accuracy_exp_mean;
-  std::optional<double> test_accuracy_corrupt_mean;
-  /// Every score of the test parts, in the order of the records; of one fold that trains on all graphs the scores are
-  /// those of its training graphs, and are called so ("train_accuracy").
+  /// Every score of the test parts over the folds' reported records, in the order of the records; of one fold that
+  /// trains on all graphs the scores are those of its training graphs, and are called so ("train_accuracy").
   std::vector<MetricSummary> metrics;
   std::uint64_t parameters = 0;
   double seconds = 0;        ///< summed over folds; folds that trained side by side count each
@@ -61,14 +53,6 @@ inline constexpr std::string_view kShownScores[] = {
 
 /// What is said wherever such results are shown.
 inline constexpr const char* kSameGraphs = "trained and tested on the same graphs";
-
-/// The one record whose scores stand for a fold, wherever results are shown: the test at the end where there was one
-/// (with what its epoch measured in training and validation); else the epoch that validation chose; else the last that
-/// was tested. Nothing where none was. One fold of all graphs (`same_graphs`) tests nothing: its scores are those of
-/// training graphs (called_training).
-[[nodiscard]] std::optional<EpochRecord> reported_record(const std::vector<EpochRecord>& records, const BestEpoch& best,
-                                                         const std::optional<EpochRecord>& tested_at_end,
-                                                         bool same_graphs);
 
 /// Of a fold's records in order; `tested_at_end` is what test.json says.
 [[nodiscard]] FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records,

@@ -5,6 +5,7 @@
 
 #include "engine/cases.hpp"
 #include "engine/random_program.hpp"
+#include "nn/program_builder.hpp"
 
 namespace tyche::engine::pair_programs {
 

@@ -9,7 +9,7 @@
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/cpu/plan.hpp"
 #include "engine/random_program.hpp"
-#include "nn/networks.hpp"
+#include "nn/kinds.hpp"
 
 namespace tyche::engine {
 namespace {

@@ -14,6 +14,7 @@
 #include "engine/cases.hpp"
 #include "engine/reference/interpreter.hpp"
 #include "engine/reference_cases.hpp"
+#include "nn/program_builder.hpp"
 
 namespace tyche::engine {
 

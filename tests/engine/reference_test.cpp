@@ -7,6 +7,7 @@
 #include "engine/cases.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/reference_cases.hpp"
+#include "support/step_called.hpp"
 
 namespace tyche::engine::reference {
 namespace {
@@ -66,7 +67,7 @@ TEST(Network, AGraphWithoutNodesPoolsToZeros) {
     const std::vector<double> parameters(flat.begin(), flat.end());
     const NodeScene scene(messages, {}, {});
     const Pass<double> pass = network.forward(parameters, scene);
-    EXPECT_EQ(pass.values[network.program().at("readout")].values, std::vector<double>(3, 0.0));
+    EXPECT_EQ(pass.values[nn::step_called(network.program(), "readout")].values, std::vector<double>(3, 0.0));
     std::vector<double> gradient(parameters.size(), 0.0);
     network.backward(parameters, scene, pass, std::vector<double>{1.0, -1.0}, gradient);
     EXPECT_EQ(gradient[network.layout().at("convs.1.lin_rel.bias").offset], 0);

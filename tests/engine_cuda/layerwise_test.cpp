@@ -5,6 +5,7 @@
 #include "engine/core/trial_targets.hpp"
 #include "engine/reference_cases.hpp"
 #include "engine_cuda/layerwise_cases.hpp"
+#include "support/step_called.hpp"
 
 namespace tyche::engine {
 namespace {
@@ -46,7 +47,7 @@ std::vector<float> gradient_of_winners(const GoldenCase& golden, std::span<const
                                        double relative) {
   const Job job = golden.job();
   const reference::Interpreter<float> network(nn::program(job.model));
-  const std::size_t readout = network.program().at("readout");
+  const std::size_t readout = nn::step_called(network.program(), "readout");
   const auto parameters = golden.flat("init");
   const Draw draw = golden.draw();
   std::vector<float> gradient(parameters.size(), 0.0f), d;

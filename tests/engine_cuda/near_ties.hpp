@@ -13,6 +13,7 @@
 #include "engine/core/trial_targets.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference_cases.hpp"
+#include "support/step_called.hpp"
 
 namespace tyche::engine {
 
@@ -23,7 +24,7 @@ inline std::vector<float> nearest_gradient(const Job& job, std::span<const float
                                            std::span<const float> actual) {
   const nn::ModelConfig& model = job.model;
   const reference::Interpreter<double> network(nn::program(model));
-  const std::size_t readout = network.program().at("readout");
+  const std::size_t readout = nn::step_called(network.program(), "readout");
   const std::vector<double> p(parameters.begin(), parameters.end());
   const double scale = 1.0 / mean_divisor(job.data.targets, which);
   const Key key = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));

@@ -3,6 +3,7 @@
 
 #include "engine/random_program.hpp"
 #include "engine_cuda/layerwise_cases.hpp"
+#include "nn/program_builder.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine {

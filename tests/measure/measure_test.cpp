@@ -1,6 +1,7 @@
+#include "measure/measure.hpp"
+
 #include <gtest/gtest.h>
 
-#include "measure/training.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
 

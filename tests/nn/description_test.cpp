@@ -9,6 +9,7 @@
 #include "nn/levels.hpp"
 #include "nn/program_text.hpp"
 #include "support/error.hpp"
+#include "support/step_called.hpp"
 
 namespace tyche::nn {
 namespace {
@@ -213,8 +214,8 @@ TEST(Description, WrittenByHandSaysLittleAndMeansAll) {
   EXPECT_EQ(network.parameters.at("pre.weight").shape, (std::vector<std::size_t>{8, 3}));
   EXPECT_EQ(network.parameters.at("h.weight").shape, (std::vector<std::size_t>{8, 16}));
   EXPECT_EQ(network.parameters.at("logits.bias").shape, (std::vector<std::size_t>{4}));
-  EXPECT_EQ(network.steps[network.at("pooled")].space, Space::graph);
-  EXPECT_EQ(network.steps[network.at("around")].columns, 8u);
+  EXPECT_EQ(network.steps[step_called(network, "pooled")].space, Space::graph);
+  EXPECT_EQ(network.steps[step_called(network, "around")].columns, 8u);
   EXPECT_EQ(config.random_dims(), 0u);
   EXPECT_TRUE(config.uses_features());
   // The whole of it is its own fixed point.

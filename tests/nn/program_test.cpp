@@ -9,6 +9,7 @@
 #include "nn/levels.hpp"
 #include "nn/program_text.hpp"
 #include "support/error.hpp"
+#include "support/step_called.hpp"
 
 namespace tyche::nn {
 namespace {
@@ -50,60 +51,62 @@ TEST(Program, OfEveryKindIsValidAndEndsInAColumnPerClass) {
 
 TEST(Program, AGraphConvIsOneStepThatReadsItselfAndItsNeighbours) {
   const Program network = program(ready("gcn"));
-  const Step& conv = network.steps[network.at("convs.1")];
+  const Step& conv = network.steps[step_called(network, "convs.1")];
   ASSERT_EQ(conv.terms.size(), 2u);
   EXPECT_EQ(conv.terms[0].link, Link::neighbours);
   EXPECT_EQ(conv.terms[0].reduce, Reduce::mean);
   EXPECT_EQ(conv.terms[1].link, Link::own);
-  EXPECT_EQ(conv.terms[0].value, network.at("convs.0.out"));
+  EXPECT_EQ(conv.terms[0].value, step_called(network, "convs.0.out"));
   EXPECT_EQ(network.parameters.tensors[conv.terms[1].weight].name, "convs.1.lin_root.weight");
 }
 
 TEST(Program, SaysWhichSetsItIsOver) {
   EXPECT_EQ(program(ready("gcn3")).steps[0].space, Space::set3);
   const Program levels = program(ready("gcn123"));
-  EXPECT_EQ(levels.steps[levels.at("level2.0")].space, Space::connected2);
-  EXPECT_EQ(levels.steps[levels.at("level3.0")].space, Space::connected3);
+  EXPECT_EQ(levels.steps[step_called(levels, "level2.0")].space, Space::connected2);
+  EXPECT_EQ(levels.steps[step_called(levels, "level3.0")].space, Space::connected3);
   ModelConfig all = ready("gcn123");
   all.two_sets = TwoSets::all;
   set_types_from(std::vector<Graph>{Graph::from_edges(4, std::vector<Edge>{{0, 1}, {1, 2}})}, all, 1);
-  EXPECT_EQ(program(all).steps[program(all).at("level2.0")].space, Space::set2);
+  EXPECT_EQ(program(all).steps[step_called(program(all), "level2.0")].space, Space::set2);
 }
 
 TEST(Program, SageJoinsARowAndTheMeanOfItsNeighbours) {
   const ModelConfig config = ready("sage");
   const Program network = program(config);
-  const Step& joined = network.steps[network.at("convs.0.joined")];
+  const Step& joined = network.steps[step_called(network, "convs.0.joined")];
   EXPECT_EQ(joined.columns, 12u);
-  EXPECT_EQ(joined.terms[0].value, network.steps[network.at("convs.0.neighbours")].terms[0].value);
+  EXPECT_EQ(joined.terms[0].value, network.steps[step_called(network, "convs.0.neighbours")].terms[0].value);
   EXPECT_EQ(network.parameters.at("convs.0.weight").shape, (std::vector<std::size_t>{6, 12}));
-  EXPECT_EQ(describe(network.steps[network.at("convs.0.neighbours")]), "aggregate, mean over neighbours");
+  EXPECT_EQ(describe(network.steps[step_called(network, "convs.0.neighbours")]), "aggregate, mean over neighbours");
 }
 
 TEST(Program, WhatIsWrongIsNamed) {
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("convs.0.sum")].terms[0].value = 99; }),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "convs.0.sum")].terms[0].value = 99; }),
               HasSubstr("step 2 (convs.0.sum, aggregate): reads step 99, which is not made before it"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("convs.1.nn.0")].terms[0].value = p.at("features"); }),
-              HasSubstr("convs.1.nn.0.weight has the shape [6, 6], expected [6, 2]"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("readout")].terms[0].link = Link::neighbours; }),
+  EXPECT_THAT(
+      why_not([](Program& p) { p.steps[step_called(p, "convs.1.nn.0")].terms[0].value = step_called(p, "features"); }),
+      HasSubstr("convs.1.nn.0.weight has the shape [6, 6], expected [6, 2]"));
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "readout")].terms[0].link = Link::neighbours; }),
               HasSubstr("is over node, from which no link 'neighbours' leads to graph"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("head.fc2.out")].columns = 7; }),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "head.fc2.out")].columns = 7; }),
               HasSubstr("columns of head.fc2: found 32, expected 7"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("head.fc2")].name = "readout"; }),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "head.fc2")].name = "readout"; }),
               HasSubstr("there is a step 'readout' before it"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("convs.1.sum")].epsilon = kNone; }),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "convs.1.sum")].epsilon = kNone; }),
               HasSubstr("no step uses the parameter convs.1.eps"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("features")].space = Space::pair; }),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "features")].space = Space::pair; }),
               HasSubstr("features are over node, not pair"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("head.dropped")].share = 1; }), HasSubstr("drops a share of 1"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps.resize(p.at("product.0") + 1); }, "ppgn"),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "head.dropped")].share = 1; }),
+              HasSubstr("drops a share of 1"));
+  EXPECT_THAT(why_not([](Program& p) { p.steps.resize(step_called(p, "product.0") + 1); }, "ppgn"),
               HasSubstr("is over pair, expected a row per graph, node or edge"));
   EXPECT_THAT(why_not([](Program& p) { p.steps.clear(); }), HasSubstr("it has no steps"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("types.set3")].types.pop_back(); }, "gcn3"),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "types.set3")].types.pop_back(); }, "gcn3"),
               HasSubstr("types: found"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("product.0")].terms.pop_back(); }, "ppgn"),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "product.0")].terms.pop_back(); }, "ppgn"),
               HasSubstr("values: found 1, expected 2"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("convs.0")].terms[0].reduce = Reduce::max; }, "gcn"),
+  EXPECT_THAT(why_not([](Program& p) { p.steps[step_called(p, "convs.0")].terms[0].reduce = Reduce::max; }, "gcn"),
               HasSubstr("a maximum is a step of its own"));
   EXPECT_EQ(why_not([](Program&) {}), "");
 }
@@ -112,12 +115,12 @@ TEST(ProgramText, CostsAreThoseOfAGraphWorkedByHand) {
   const Program network = program(ready("gcn"));
   const GraphSize size{5, 4};  // 8 arcs
   // Two products of 6 x 6 for each of 5 nodes, and 8 messages of 6 numbers.
-  EXPECT_EQ(cost(network, network.steps[network.at("convs.1")], size), 2 * 5 * 36 + 8 * 6);
-  EXPECT_EQ(cost(network, network.steps[network.at("readout")], size), 5 * 6);
+  EXPECT_EQ(cost(network, network.steps[step_called(network, "convs.1")], size), 2 * 5 * 36 + 8 * 6);
+  EXPECT_EQ(cost(network, network.steps[step_called(network, "readout")], size), 5 * 6);
   EXPECT_EQ(rows(Space::set3, size), 10);
   EXPECT_EQ(rows(Space::pair, size), 25);
   const Program pairs = program(ready("ppgn"));
-  EXPECT_EQ(cost(pairs, pairs.steps[pairs.at("product.0")], size), 125 * 6);
+  EXPECT_EQ(cost(pairs, pairs.steps[step_called(pairs, "product.0")], size), 125 * 6);
   EXPECT_THAT(program_table(network, size), HasSubstr("graph of 5 nodes and 4 edges"));
 }
 

@@ -7,9 +7,8 @@
 #include "graph/patterns.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "train/export.hpp"
+#include "train/checkpoint.hpp"
 #include "train/fields.hpp"
-#include "train/look.hpp"
 #include "train/parts.hpp"
 #include "train/predict.hpp"
 #include "train/run.hpp"
@@ -176,7 +175,7 @@ TEST(TargetColumns, AreThoseThatAreLearnedAndKeepTheirNames) {
   std::vector<Answered> answered;
   for (const std::uint32_t g : data.folds[0].test) answered.push_back({g, 0, Part::test, said[g]});
   const auto scores = part_scores(answered, {dataset.set, checkpoint.config});
-  EXPECT_NEAR(scores[0].scores[0].second.mean, metrics.find("test_mae").value(), 1e-2);
+  EXPECT_NEAR(scores[0].scores[0].over.mean, metrics.find("test_mae").value(), 1e-2);
   const Explanation why = explain(*engine, checkpoint, dataset.set, 0, {}, 0);
   EXPECT_EQ(why.column, 0u);
   EXPECT_EQ(why.value, said[0].values[1]) << "column 0 is the second that is learned";

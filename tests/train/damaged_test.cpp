@@ -41,7 +41,7 @@ TEST(DamagedRun, AChangedRecordIsRefusedByItsLine) {
   EXPECT_EQ(read_metrics(folder / "metrics.jsonl", 1).records.size(), 1u) << "the first is as it was";
   EXPECT_THAT([&] { (void)read_metrics(folder / "metrics.jsonl", 3); },
               ThrowsMessage<InputError>(HasSubstr("metrics.jsonl: line 2: is damaged")));
-  EXPECT_THAT([&] { (void)read_whole_records(folder / "metrics.jsonl"); },
+  EXPECT_THAT([&] { (void)read_metrics(folder / "metrics.jsonl"); },
               ThrowsMessage<InputError>(HasSubstr("metrics.jsonl: line 2: is damaged")));
 }
 

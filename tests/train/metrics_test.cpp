@@ -118,8 +118,8 @@ TEST(Summary, AveragesTheFoldsLastTestsWithThePopulationsDeviation) {
   }
   const Summary summary = summarise(config, folds);
   EXPECT_TRUE(summary.complete);
-  EXPECT_DOUBLE_EQ(*summary.test_accuracy_mean, 0.75);
-  EXPECT_DOUBLE_EQ(*summary.test_accuracy_std, 0.25);
+  EXPECT_DOUBLE_EQ(summary.find("test_accuracy")->over.mean, 0.75);
+  EXPECT_DOUBLE_EQ(summary.find("test_accuracy")->over.deviation, 0.25);
   EXPECT_DOUBLE_EQ(summary.seconds, 2 * 3 * 0.375);
   EXPECT_EQ(summary.folds[0].reported->epoch, 2u);
   const auto json = to_json(summary, config);
@@ -158,7 +158,7 @@ TEST(Summary, TheEpochThatValidationChoseStandsForAFold) {
   config.selection.by = "accuracy";
   const Summary summary = summarise(config, {summarise_fold(0, chosen_second(), config)});
   EXPECT_EQ(summary.folds[0].reported->epoch, 2u);
-  EXPECT_EQ(summary.test_accuracy_mean, 0.5);
+  EXPECT_EQ(summary.find("test_accuracy")->over.mean, 0.5);
   const auto json = to_json(summary, config);
   EXPECT_EQ(json["chosen_by"], "validation_accuracy");
   EXPECT_EQ(json["folds"][0]["tested_epoch"], 2);

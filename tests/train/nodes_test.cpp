@@ -92,9 +92,9 @@ TEST(Nodes, LeavesAreToldFromOthersAndRowsAreOfNodes) {
   const auto scores = part_scores(answered, truth, config.data.labels);
   EXPECT_EQ(scores.front().part, Part::test);
   EXPECT_EQ(scores.front().graphs, own.folds[0].test.size());
-  EXPECT_EQ(scores.front().scores[0].second.mean, 1.0);
-  EXPECT_EQ(scores.front().scores[3].first, "roc_auc");
-  EXPECT_EQ(scores.front().scores[3].second.mean, 1.0);
+  EXPECT_EQ(scores.front().scores[0].over.mean, 1.0);
+  EXPECT_EQ(scores.front().scores[3].name, "roc_auc");
+  EXPECT_EQ(scores.front().scores[3].over.mean, 1.0);
   const auto some =
       predict(*engine::make_engine("cpu", 1), checkpoint, dataset.set, {.graphs = std::vector<std::uint32_t>{25, 3}});
   EXPECT_EQ(some[0].label, said[25].label);

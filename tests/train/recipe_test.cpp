@@ -1,5 +1,3 @@
-#include "train/recipe.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -96,10 +96,10 @@ TEST(Regression, LearnsTheNumberOfEdgesAndSaysItInItsUnit) {
   const std::vector<PartScores> scores = part_scores(answered, tested);
   ASSERT_EQ(scores.size(), 1u);
   ASSERT_EQ(scores[0].scores.size(), 3u);
-  EXPECT_EQ(scores[0].scores[0].first, "mae");
-  EXPECT_NEAR(scores[0].scores[0].second.mean, metrics.find("test_mae").value(), 1e-3);
-  EXPECT_EQ(scores[0].scores[2].first, "r2");
-  EXPECT_NEAR(scores[0].scores[2].second.mean, metrics.find("test_r2").value(), 1e-6);
+  EXPECT_EQ(scores[0].scores[0].name, "mae");
+  EXPECT_NEAR(scores[0].scores[0].over.mean, metrics.find("test_mae").value(), 1e-3);
+  EXPECT_EQ(scores[0].scores[2].name, "r2");
+  EXPECT_NEAR(scores[0].scores[2].over.mean, metrics.find("test_r2").value(), 1e-6);
   tested.target_dim = 2;
   tested.targets.resize(2 * tested.graphs.size());
   EXPECT_THAT([&] { (void)predict(*engine::make_engine("cpu", 1), checkpoint, tested, {}); },

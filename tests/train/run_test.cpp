@@ -336,7 +336,7 @@ TEST_F(RunTest, LearnsToTellPathsFromCycles) {
   config_.model.dropout = 0;
   resolve(config_, dataset_, "small");
   data_ = prepare(dataset_, config_);
-  EXPECT_GE(*train_whole(folder_ / "run", 2).test_accuracy_mean, 0.9);
+  EXPECT_GE(train_whole(folder_ / "run", 2).find("test_accuracy")->over.mean, 0.9);
 }
 
 TEST(ResumedConfig, ListsEverythingThatDiffers) {

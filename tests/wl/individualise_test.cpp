@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "measure/paths.hpp"
+#include "measure/measure.hpp"
 #include "support/error.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/naive_paths.hpp"

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "nn/networks.hpp"
+#include "engine/core/loop.hpp"
+#include "engine/core/outcome.hpp"
+#include "engine/core/trial_targets.hpp"
+#include "nn/kinds.hpp"
+#include <algorithm>
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 

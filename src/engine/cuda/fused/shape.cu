@@ -2,7 +2,7 @@
 
 #include "engine/core/randomness.hpp"
 #include "engine/cuda/fused/trainer.hpp"
-#include "nn/networks.hpp"
+#include "nn/kinds.hpp"
 #include "nn/program.hpp"
 #include "support/error.hpp"
 

@@ -11,7 +11,7 @@
 #include "engine/core/team.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/ppgn/network.cuh"
-#include "nn/networks.hpp"
+#include "nn/kinds.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 

@@ -15,15 +15,11 @@
 
 #include "engine/engine.hpp"
 #include "nn/model.hpp"
+#include "wl/individualise.hpp"
 
 namespace tyche::measure {
 
-/// Graphs to measure on where no data set is asked for.
-///
-///   const Sample sample = synthetic_exp(1092, 1);
-///   job.data = sample.data();
-
-/// Graphs with labels and two columns of features.
+/// Graphs to measure on where no data set is asked for, with labels and two columns of features.
 struct Sample {
   std::vector<Graph> graphs;
   std::vector<std::uint32_t> labels;
@@ -40,8 +36,6 @@ struct Sample {
 
 /// Pairs of EXP with cores so large that a graph has about so many nodes; features are node types, one-hot.
 [[nodiscard]] Sample exp_pairs(std::uint32_t nodes, std::uint32_t pairs);
-/// As many random graphs of so many nodes, 1.2 edges per node: no regularity to use.
-[[nodiscard]] Sample random_graphs(std::uint32_t nodes, std::uint32_t graphs);
 
 struct BenchOptions {
   std::string engine = "auto";
@@ -89,10 +83,6 @@ struct ProductCount {
 };
 [[nodiscard]] ProductCount count_products(const engine::Job& job, std::span<const std::uint32_t> graphs);
 
-/// The peak of one core now, in 10^9 operations per second: the best of a few bursts of fused multiply-adds.
-[[nodiscard]] double measure_peak();
-
-/// How the cost of training grows with the graphs.
 /// The cost of a training epoch on random graphs as they grow: single graphs of 1,000 to `largest` nodes with five
 /// edges per node, the same nodes in graphs of EXP's size, and the edges alone growing.
 struct ScalingRow {
@@ -133,5 +123,38 @@ struct SetCost {
 };
 
 [[nodiscard]] std::vector<SetCost> set_costs(const SetCostOptions& options);
+
+/// How fast paths are drawn on this machine, beside a plain refinement of the same graphs: all on one core, in one run,
+/// paths and refinements per second of processor time.
+struct PathBench {
+  std::size_t graphs = 0;
+  std::uint64_t nodes = 0;
+  double mean_depth = 0;
+  double refinements_per_second = 0;  ///< wl::refine of one graph: what a draw is measured against
+  double draws_per_second = 0;        ///< Individualiser::draw
+  std::size_t tables = 0;             ///< graphs whose tree fits the limits of make_tree
+  double table_draws_per_second = 0;  ///< Tree::leaf on these
+  double table_bytes = 0;             ///< of these together
+};
+
+/// First checks a path of every graph: the root's classes are those of wl::refine, a renumbered copy given the same
+/// nodes has the same ranks, and the tree, where there is one, leads to the same place. Throws Error where one of
+/// these fails, InputError where there are no graphs. Then measures each for about `seconds`.
+[[nodiscard]] PathBench bench_paths(std::span<const Graph> graphs, std::uint32_t depth, wl::Cell cell, double seconds);
+
+/// One leaf of large graphs.
+struct LargePath {
+  std::string kind;  ///< "cycle", "path", "cubic", "star"
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+  std::size_t depth = 0;
+  double refine_seconds = 0;  ///< wl::refine
+  double leaf_seconds = 0;    ///< an Individualiser made and one leaf drawn
+};
+[[nodiscard]] std::vector<LargePath> bench_large_paths(Node nodes);
+
+/// A random graph in which every node has three neighbours, from Purpose::graph_sample. Requires an even number of
+/// nodes, 4 or more.
+[[nodiscard]] Graph random_cubic_graph(Node nodes, std::uint64_t seed);
 
 }  // namespace tyche::measure
