@@ -1,13 +1,10 @@
 // Graphs from a caller's arrays, none of which is trusted.
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <limits>
 #include <tuple>
 
-#include "capi/call.hpp"
-#include "capi/sets.hpp"
+#include "capi/capi.hpp"
 
 namespace tyche::capi {
 
@@ -20,8 +17,8 @@ void check_ptr(const std::uint64_t* ptr, const char* name, const char* what, std
   if (ptr[0] != 0) throw InputError(fmt::format("{}: expected 0 at the beginning, found {}", name, ptr[0]));
   for (std::uint64_t g = 0; g < graphs; ++g) {
     if (ptr[g + 1] < ptr[g] || ptr[g + 1] > total) {
-      throw GraphError(g, fmt::format("{} goes from {} to {}; expected numbers that ascend to {}, the number of {}",
-                                      name, ptr[g], ptr[g + 1], total, what));
+      fail_graph(g, fmt::format("{} goes from {} to {}; expected numbers that ascend to {}, the number of {}", name,
+                                ptr[g], ptr[g + 1], total, what));
     }
   }
   if (ptr[graphs] != total) {
@@ -46,7 +43,7 @@ struct Entries {
   std::uint64_t first, end;
   std::uint64_t nodes;
 
-  [[noreturn]] void fail(const std::string& what) const { throw GraphError(graph, what); }
+  [[noreturn]] void fail(const std::string& what) const { fail_graph(graph, what); }
   [[nodiscard]] Edge edge(std::uint64_t e) const {
     const std::int64_t u = a.from[e], v = a.to[e];
     for (const std::int64_t node : {u, v}) {

@@ -1,13 +1,8 @@
-// Calls about the library, handles and sets of graphs.
-#include <fmt/format.h>
-
-#include <algorithm>
+// Calls about sets of graphs.
 #include <cmath>
 
-#include "capi/call.hpp"
-#include "capi/options.hpp"
-#include "capi/sets.hpp"
-#include "datasets/certificate.hpp"
+#include "capi/capi.hpp"
+#include "datasets/certify.hpp"
 #include "datasets/generate.hpp"
 #include "distinguish/pairs.hpp"
 #include "engine/engine.hpp"
@@ -16,14 +11,12 @@
 #include "graph/lines.hpp"
 #include "graph/named.hpp"
 #include "graph/packed.hpp"
-#include "support/progress.hpp"
 #include "support/version.hpp"
-
-namespace {
 
 using namespace tyche;
 using namespace tyche::capi;
-using Json = nlohmann::ordered_json;
+
+namespace {
 
 std::optional<Format> format_of(const char* name) {
   return name == nullptr || *name == '\0' ? std::nullopt : std::optional(parse_format(name));
@@ -31,49 +24,20 @@ std::optional<Format> format_of(const char* name) {
 
 std::optional<Format> format_of(const Options& options) { return format_of(options.word("format").c_str()); }
 
-/// What cleaning did, where it was asked for.
-struct Cleaned {
-  explicit Cleaned(const Options& options) : wanted(options.flag("clean")) {}
-  [[nodiscard]] Cleaning* counts() { return wanted ? &own : nullptr; }
-  void tell(SetObject& object) const {
-    if (wanted) object.cleaned = own;
-  }
-  bool wanted;
-  Cleaning own{};
-};
-
-std::shared_ptr<Object> read(const std::string& path, const Options& options) {
-  Cleaned cleaned(options);
-  auto object = std::make_shared<SetObject>(datasets::load_dataset(path, format_of(options), cleaned.counts()), path);
-  cleaned.tell(*object);
-  return object;
-}
-
-std::shared_ptr<Object> pack(const std::string& path, const Options& options, const std::string& to) {
-  Cleaned cleaned(options);
-  (void)pack_graphs(path, format_of(options), cleaned.counts(), to);
-  auto object = std::make_shared<SetObject>(datasets::load_dataset(to, Format::packed), to);
-  cleaned.tell(*object);
-  return object;
-}
-
-std::shared_ptr<Object> parse(std::string_view bytes, const std::string& name, const char* format) {
+std::shared_ptr<SetObject> object_of(GraphSet set, std::string source = {}) {
   datasets::Dataset out;
-  out.set = parse_graphs(bytes, name, format_of(format));
-  out.name = out.set.name;
-  return std::make_shared<SetObject>(std::move(out));
+  out.name = set.name;
+  out.set = std::move(set);
+  return std::make_shared<SetObject>(std::move(out), std::move(source));
 }
 
-std::shared_ptr<Object> read_pairs(const std::string& path, const Options& options) {
-  Cleaned cleaned(options);
-  distinguish::PairSet pairs =
-      distinguish::load_pairs(path, format_of(options), options.texts("only"), cleaned.counts());
-  datasets::Dataset out;
-  out.name = pairs.set.name;
-  out.set = std::move(pairs.set);
-  auto object = std::make_shared<SetObject>(std::move(out), path);
-  cleaned.tell(*object);
-  object->pairs = PairNames{std::move(pairs.names), std::move(pairs.categories), std::move(pairs.groups)};
+/// The object that `read` makes of options format and clean; it knows what cleaning did.
+template <class Read>
+std::shared_ptr<SetObject> read_cleanly(const Options& options, const Read& read) {
+  Cleaning cleaning;
+  const bool clean = options.flag("clean");
+  std::shared_ptr<SetObject> object = read(format_of(options), clean ? &cleaning : nullptr);
+  if (clean) object->cleaned = cleaning;
   return object;
 }
 
@@ -110,25 +74,9 @@ std::shared_ptr<Object> generate(const std::string& kind, const char* json, cons
   return object;
 }
 
-std::shared_ptr<Object> select(const SetObject& from, std::span<const std::uint64_t> numbers) {
-  const datasets::Dataset& in = from.dataset();
-  datasets::Dataset out;
-  out.name = in.name;
-  const auto pick = [](const auto& of, auto& to, std::uint64_t g) {
-    if (!of.empty()) to.push_back(of[g]);
-  };
-  for (const std::uint64_t g : numbers) (void)from.graph(g);  // throws where there is none
-  out.set = selected(in.set, numbers);
-  for (const std::uint64_t g : numbers) {
-    pick(in.subset, out.subset, g);
-    pick(in.pair, out.pair, g);
-  }
-  return std::make_shared<SetObject>(std::move(out));
-}
-
 /// A copy of a set that is changed.
 tyche_status changed(tyche_handle set, tyche_handle* out, const std::function<void(GraphSet&)>& change) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
+  return answer(out, [&] {
     datasets::Dataset data = set_of(set)->dataset();
     change(data.set);
     data.hash = 0;
@@ -146,79 +94,54 @@ datasets::CertifyOptions certify_options(const char* json) {
   return how;
 }
 
-std::shared_ptr<Object> certify(const std::string& path, const char* json) {
-  return std::make_shared<Answer>(Json(datasets::to_json(datasets::certify_any(path, certify_options(json)))));
-}
-
-std::shared_ptr<Object> about() {
-  Json json = {{"version", kVersion}, {"abi", TYCHE_ABI}, {"engines", engine::engine_names()}};
-  const engine::GpuState gpu = engine::gpu_state();
-  json["gpu"] = {{"usable", gpu.usable}, {"text", gpu.text}};
-  auto& fields = json["train"] = Json::array();
-  for (const train::Field& field : train::fields()) {
-    if (field.option.empty() || field.key == "data.format" || field.key == "data.clean") continue;
-    std::vector<std::string> names = field.also;
-    names.insert(names.begin(), field.option.substr(2));
-    for (std::string& name : names) std::ranges::replace(name, '-', '_');
-    fields.push_back({{"name", names.front()},
-                      {"also", std::vector(names.begin() + 1, names.end())},
-                      {"key", field.key},
-                      {"help", field.help},
-                      {"default", field.shown}});
-  }
-  return std::make_shared<Answer>(json);
+std::shared_ptr<Answer> certify(const std::string& path, const char* json) {
+  return std::make_shared<Answer>(datasets::to_json(datasets::certify_any(path, certify_options(json))));
 }
 
 }  // namespace
 
-int tyche_abi(void) { return TYCHE_ABI; }
-const char* tyche_version(void) { return kVersion; }
-const char* tyche_error_message(void) { return last_message(); }
-int64_t tyche_error_graph(void) { return last_graph(); }
-void tyche_interrupt(void) { set_interrupted(true); }
-tyche_status tyche_about(tyche_handle* out) { return answer(out, about); }
-
-tyche_status tyche_free(tyche_handle handle) {
-  return call([&] { drop(handle); });
-}
-uint64_t tyche_live_handles(void) { return live(); }
-
-tyche_status tyche_info(tyche_handle handle, const char** text_out, uint64_t* bytes) {
-  return call([&] {
-    require(text_out, "text");
-    const std::string& info = find(handle)->info();
-    *text_out = info.c_str();
-    if (bytes != nullptr) *bytes = info.size();
-  });
-}
-
-tyche_status tyche_array_of(tyche_handle handle, const char* name, tyche_array* out) {
-  return call([&] {
-    require(out, "out");
-    *out = {};
-    *out = find(handle)->array(text(name, "name"));
+tyche_status tyche_about(tyche_handle* out) {
+  return answer(out, [] {
+    Json json = {{"version", kVersion}, {"abi", TYCHE_ABI}, {"engines", engine::engine_names()}};
+    const engine::GpuState gpu = engine::gpu_state();
+    json["gpu"] = {{"usable", gpu.usable}, {"text", gpu.text}};
+    auto& fields = json["train"] = Json::array();
+    for (const train::Field& field : train::fields()) {
+      if (field.option.empty() || field.key == "data.format" || field.key == "data.clean") continue;
+      std::vector<std::string> names = field.also;
+      names.insert(names.begin(), field.option.substr(2));
+      for (std::string& name : names) std::ranges::replace(name, '-', '_');
+      fields.push_back({{"name", names.front()},
+                        {"also", std::vector(names.begin() + 1, names.end())},
+                        {"key", field.key},
+                        {"help", field.help},
+                        {"default", field.shown}});
+    }
+    return std::make_shared<Answer>(json);
   });
 }
 
 tyche_status tyche_set_from_arrays(const tyche_graphs* graphs, tyche_handle* out) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
+  return answer(out, [&] {
     require(graphs, "graphs");
-    datasets::Dataset data;
-    data.set = graphs_from(*graphs);
-    data.name = data.set.name;
-    return std::make_shared<SetObject>(std::move(data));
+    return object_of(graphs_from(*graphs));
   });
 }
 
 tyche_status tyche_set_read(const char* path, const char* options, tyche_handle* out) {
-  return answer(out, [&] { return read(text(path, "path"), Options(options, {"format", "clean"})); });
+  return answer(out, [&] {
+    const std::string from = text(path, "path");
+    return read_cleanly(Options(options, {"format", "clean"}), [&](auto format, Cleaning* cleaning) {
+      return std::make_shared<SetObject>(datasets::load_dataset(from, format, cleaning), from);
+    });
+  });
 }
 
 tyche_status tyche_set_parse(const void* bytes, uint64_t size, const char* name, const char* format,
                              tyche_handle* out) {
   return answer(out, [&] {
     require(bytes, "bytes");
-    return parse({static_cast<const char*>(bytes), size}, text(name, "name"), format);
+    return object_of(parse_graphs({static_cast<const char*>(bytes), size}, text(name, "name"), format_of(format)));
   });
 }
 
@@ -230,11 +153,26 @@ tyche_status tyche_set_write(tyche_handle set, const char* path, const char* for
 }
 
 tyche_status tyche_pack(const char* path, const char* options, const char* to, tyche_handle* out) {
-  return answer(out, [&] { return pack(text(path, "path"), Options(options, {"format", "clean"}), text(to, "to")); });
+  return answer(out, [&] {
+    const std::string from = text(path, "path"), packed = text(to, "to");
+    return read_cleanly(Options(options, {"format", "clean"}), [&](auto format, Cleaning* cleaning) {
+      (void)pack_graphs(from, format, cleaning, packed);
+      return std::make_shared<SetObject>(datasets::load_dataset(packed, Format::packed), packed);
+    });
+  });
 }
 
 tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle* out) {
-  return answer(out, [&] { return read_pairs(text(path, "path"), Options(options, {"only", "format", "clean"})); });
+  return answer(out, [&] {
+    const std::string from = text(path, "path");
+    const Options how(options, {"only", "format", "clean"});
+    return read_cleanly(how, [&](auto format, Cleaning* cleaning) {
+      distinguish::PairSet pairs = distinguish::load_pairs(from, format, how.texts("only"), cleaning);
+      auto object = object_of(std::move(pairs.set), from);
+      object->pairs = PairNames{std::move(pairs.names), std::move(pairs.categories), std::move(pairs.groups)};
+      return object;
+    });
+  });
 }
 
 tyche_status tyche_generate(const char* kind, const char* options, const char* folder, tyche_handle* out) {
@@ -245,12 +183,21 @@ tyche_status tyche_set_select(tyche_handle set, const uint64_t* numbers, uint64_
   return answer(out, [&] {
     const auto object = set_of(set);
     if (count > 0) require(numbers, "numbers");
-    return select(*object, {numbers, count});
+    const datasets::Dataset& in = object->dataset();
+    datasets::Dataset picked;
+    picked.name = in.name;
+    for (const std::uint64_t g : std::span(numbers, count)) {
+      (void)object->graph(g);  // throws where there is none
+      if (!in.subset.empty()) picked.subset.push_back(in.subset[g]);
+      if (!in.pair.empty()) picked.pair.push_back(in.pair[g]);
+    }
+    picked.set = selected(in.set, std::span(numbers, count));
+    return std::make_shared<SetObject>(std::move(picked));
   });
 }
 
 tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t count, tyche_handle* out) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
+  return answer(out, [&] {
     const auto object = set_of(set);
     if (count > 0) require(labels, "labels");
     if (count != 0 && count != object->set().graphs.size()) {
@@ -299,7 +246,7 @@ tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
       const Graph graph = own.graphs[g];
       for (const EdgeLabel label : graph.edge_labels()) {
         if (std::isfinite(weight_of(label))) continue;
-        throw GraphError(g, fmt::format("a weight is {}; expected a finite number", weight_of(label)));
+        fail_graph(g, fmt::format("a weight is {}; expected a finite number", weight_of(label)));
       }
     }
   });
@@ -319,8 +266,8 @@ tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint6
           if (i % dim >= columns ||
               (value >= 0 && value <= static_cast<float>(kMostCategory) && std::floor(value) == value))
             continue;
-          throw GraphError(g, fmt::format("a category of {} is {}; expected a whole number from 0 to {}", whose, value,
-                                          kMostCategory));
+          fail_graph(g, fmt::format("a category of {} is {}; expected a whole number from 0 to {}", whose, value,
+                                    kMostCategory));
         }
       }
     };
@@ -343,13 +290,11 @@ tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t
 }
 
 tyche_status tyche_graph6(tyche_handle set, uint64_t graph, tyche_handle* out) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
-    return std::make_shared<Answer>(Json{{"graph6", to_graph6(set_of(set)->graph(graph))}});
-  });
+  return answer(out, [&] { return std::make_shared<Answer>(Json{{"graph6", to_graph6(set_of(set)->graph(graph))}}); });
 }
 
 tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle* out) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
+  return answer(out, [&] {
     const auto object = set_of(set);
     constexpr Node kMost = 2000;  // time grows with the square
     if (object->graph(graph).num_nodes() > kMost) {
@@ -370,8 +315,8 @@ tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* 
   return answer(out, [&] {
     const auto object = set_of(set);
     if (object->set().labels.empty() && object->set().target_dim > 0) {
-      const auto found = datasets::certify_counting(object->set(), certify_options(options));
-      return std::static_pointer_cast<Object>(std::make_shared<Answer>(Json(datasets::to_json(found))));
+      return std::make_shared<Answer>(
+          datasets::to_json(datasets::certify_counting(object->set(), certify_options(options))));
     }
     if (object->set().labels.empty() && !object->set().node_labels.empty()) {
       throw InputError("what labels of nodes are to say is in a folder's manifest: certify the folder");

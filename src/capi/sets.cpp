@@ -1,18 +1,25 @@
-#include "capi/sets.hpp"
-
-#include <fmt/format.h>
-
-#include "capi/call.hpp"
-#include "graph/sets.hpp"
+#include "capi/capi.hpp"
+#include "graph/set_hash.hpp"
 
 namespace tyche::capi {
 
 namespace {
 
+/// What `add` puts into it for every graph, one after another: so many numbers in all.
 template <class T>
-std::vector<T> reserved(std::uint64_t size) {
+std::vector<T> gathered(const Graphs& graphs, std::uint64_t size, const auto& add) {
   std::vector<T> out;
   out.reserve(size);
+  for (const Graph& graph : graphs) add(graph, out);
+  return out;
+}
+
+template <class T>
+std::vector<T> joined(const auto& blocks) {
+  std::vector<T> out;
+  for (const auto& block : blocks) {
+    for (const auto value : block) out.push_back(static_cast<T>(value));
+  }
   return out;
 }
 
@@ -52,31 +59,31 @@ std::vector<std::string> SetObject::array_names() const {
 const std::string& SetObject::info() {
   const std::scoped_lock lock(mutex_);
   if (!info_.empty()) return info_;
-  nlohmann::ordered_json json = {{"name", dataset_.name},
-                                 {"source", source_},
-                                 {"graphs", set().graphs.size()},
-                                 {"nodes", nodes_},
-                                 {"edges", arcs_ / 2},
-                                 {"labels", !set().labels.empty()},
-                                 {"targets", set().target_dim},
-                                 {"categories", set().categories},
-                                 {"edge_categories", set().edge_categories},
-                                 {"attributes", set().attribute_dim - set().categories},
-                                 {"edge_attributes", set().edge_attribute_dim - set().edge_categories},
-                                 {"node_targets", set().node_target_dim},
-                                 {"splits", set().node_parts.size()},
-                                 {"weighted", set().weighted},
-                                 {"hash", fmt::format("{:016x}", dataset_.hash)},
-                                 {"arrays", array_names()}};
+  Json json = {{"name", dataset_.name},
+               {"source", source_},
+               {"graphs", set().graphs.size()},
+               {"nodes", nodes_},
+               {"edges", arcs_ / 2},
+               {"labels", !set().labels.empty()},
+               {"targets", set().target_dim},
+               {"categories", set().categories},
+               {"edge_categories", set().edge_categories},
+               {"attributes", set().attribute_dim - set().categories},
+               {"edge_attributes", set().edge_attribute_dim - set().edge_categories},
+               {"node_targets", set().node_target_dim},
+               {"splits", set().node_parts.size()},
+               {"weighted", set().weighted},
+               {"hash", fmt::format("{:016x}", dataset_.hash)},
+               {"arrays", array_names()}};
   if (!dataset_.subset.empty()) {
-    auto& subsets = json["subsets"] = nlohmann::ordered_json::array();
+    auto& subsets = json["subsets"] = Json::array();
     for (const datasets::Subset subset : dataset_.subset) subsets.push_back(datasets::subset_name(subset));
   }
   if (!dataset_.pair.empty()) json["pair"] = dataset_.pair;
   if (cleaned) json["cleaned"] = cleaned->in_words();
   if (certificate) json["certificate"] = *certificate;
   if (pairs) json["pairs"] = {{"names", pairs->names}, {"categories", pairs->categories}};
-  info_ = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  info_ = to_text(json);
   return info_;
 }
 
@@ -98,14 +105,13 @@ Array SetObject::columns_of(bool nodes, bool categories) const {
     const std::vector<std::uint64_t> edge = nodes ? std::vector<std::uint64_t>() : graph.edges_of_arcs();
     const std::size_t rows = nodes ? graph.num_nodes() : edge.size();
     for (std::size_t row = 0; row < rows; ++row) {  // what stands per edge goes out per arc
-      const auto from = block.begin() + static_cast<std::ptrdiff_t>((nodes ? row : edge[row]) * dim);
-      const auto middle = from + static_cast<std::ptrdiff_t>(own);
+      const std::span<const float> values = block.subspan((nodes ? row : edge[row]) * dim, dim);
       if (!categories) {
-        out.insert(out.end(), middle, from + static_cast<std::ptrdiff_t>(dim));
+        std::ranges::copy(values.subspan(own), std::back_inserter(out));
         continue;
       }
       kinds.push_back(nodes ? graph.type(static_cast<Node>(row)) : graph.edge_label(row));
-      std::transform(from, middle, std::back_inserter(kinds), [](float c) { return static_cast<std::uint32_t>(c); });
+      for (const float kind : values.first(own)) kinds.push_back(static_cast<std::uint32_t>(kind));
     }
   }
   if (categories) return {std::move(kinds), own + 1};
@@ -114,31 +120,38 @@ Array SetObject::columns_of(bool nodes, bool categories) const {
 
 Array SetObject::make(std::string_view name) const {
   const Graphs& graphs = set().graphs;
+  const auto per_arc = [&](auto number, const auto& of) {
+    return gathered<decltype(number)>(graphs, arcs_, [&](const Graph& graph, auto& out) {
+      for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc) out.push_back(of(graph, arc));
+    });
+  };
   if (name == "ptr") {
-    std::vector<std::uint64_t> out = reserved<std::uint64_t>(graphs.size() + 1);
-    out.push_back(0);
+    std::vector<std::uint64_t> out = {0};
     for (const Graph& graph : graphs) out.push_back(out.back() + graph.num_nodes());
     return {std::move(out)};
   }
   if (name == "offsets") {
-    std::vector<std::uint64_t> out = reserved<std::uint64_t>(nodes_ + 1);
     std::uint64_t before = 0;
-    for (const Graph& graph : graphs) {
-      for (Node v = 0; v < graph.num_nodes(); ++v) out.push_back(before + graph.offsets()[v]);
+    auto out = gathered<std::uint64_t>(graphs, nodes_ + 1, [&](const Graph& graph, auto& to) {
+      for (Node v = 0; v < graph.num_nodes(); ++v) to.push_back(before + graph.offsets()[v]);
       before += graph.adjacency().size();
-    }
+    });
     out.push_back(before);
     return {std::move(out)};
   }
   if (name == "neighbours") {
-    std::vector<std::uint32_t> out = reserved<std::uint32_t>(arcs_);
-    for (const Graph& graph : graphs) out.insert(out.end(), graph.adjacency().begin(), graph.adjacency().end());
-    return {std::move(out)};
+    return {per_arc(std::uint32_t{}, [](const Graph& graph, std::uint64_t arc) { return graph.adjacency()[arc]; })};
+  }
+  if (name == "edge_labels") {
+    return {per_arc(std::uint32_t{}, [](const Graph& graph, std::uint64_t arc) { return graph.edge_label(arc); })};
+  }
+  if (name == "weights" && set().weighted) {
+    return {per_arc(float{}, [](const Graph& graph, std::uint64_t arc) { return weight_of(graph.edge_label(arc)); })};
   }
   if (name == "types") {
-    std::vector<std::uint32_t> out = reserved<std::uint32_t>(nodes_);
-    for (const Graph& graph : graphs) out.insert(out.end(), graph.types().begin(), graph.types().end());
-    return {std::move(out)};
+    return {gathered<std::uint32_t>(graphs, nodes_, [](const Graph& graph, auto& out) {
+      std::ranges::copy(graph.types(), std::back_inserter(out));
+    })};
   }
   if (name == "edge_index") {
     std::vector<std::int64_t> out(2 * arcs_);
@@ -153,13 +166,6 @@ Array SetObject::make(std::string_view name) const {
     }
     return {.values = std::move(out), .rows = 2};
   }
-  if (name == "edge_labels") {
-    std::vector<std::uint32_t> out = reserved<std::uint32_t>(arcs_);
-    for (const Graph& graph : graphs) {
-      for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc) out.push_back(graph.edge_label(arc));
-    }
-    return {std::move(out)};
-  }
   if (name == "labels" && !set().labels.empty()) {
     return {std::vector<std::int32_t>(set().labels.begin(), set().labels.end())};
   }
@@ -169,28 +175,14 @@ Array SetObject::make(std::string_view name) const {
       !(nodes ? set().attributes : set().edge_attributes).empty()) {
     return columns_of(nodes, name.ends_with("categories"));
   }
-  const auto join = [](const auto& blocks, auto out) {
-    for (const auto& block : blocks) {
-      for (const auto value : block) out.push_back(static_cast<typename decltype(out)::value_type>(value));
-    }
-    return out;
-  };
   if (name == "node_labels" && !set().node_labels.empty()) {
-    return {join(set().node_labels, std::vector<std::int32_t>())};
+    return {joined<std::int32_t>(set().node_labels)};
   }
   if (name == "node_targets" && !set().node_targets.empty()) {
-    return {join(set().node_targets, std::vector<float>()), set().node_target_dim};
+    return {joined<float>(set().node_targets), set().node_target_dim};
   }
   if (name == "node_parts" && !set().node_parts.empty()) {
-    return {.values = join(set().node_parts, std::vector<std::uint32_t>()), .rows = set().node_parts.size()};
-  }
-  if (name == "weights" && set().weighted) {
-    std::vector<float> out = reserved<float>(arcs_);
-    for (const Graph& graph : graphs) {
-      for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc)
-        out.push_back(weight_of(graph.edge_label(arc)));
-    }
-    return {std::move(out)};
+    return {.values = joined<std::uint32_t>(set().node_parts), .rows = set().node_parts.size()};
   }
   no_such_array(name, array_names());
 }

@@ -1,14 +1,10 @@
 #include "cli/cli.hpp"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 
 #include "engine/sets/set_data.hpp"
-#include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/remedy.hpp"
-#include "support/words.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {

@@ -1,20 +1,25 @@
 #pragma once
 /// What the commands share. Each command is one file, cmd_<name>.cpp, and a section of share/commands.txt that declares
 /// its options. Commands are thin: they call the library, and print.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
-#include <cstdint>
+#include <algorithm>
 #include <cstdio>
-#include <functional>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "datasets/dataset.hpp"
 #include "engine/choice.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/progress.hpp"
 #include "support/said.hpp"
+#include "support/stopwatch.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 
 namespace tyche::engine {

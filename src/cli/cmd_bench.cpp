@@ -1,23 +1,16 @@
 // tyche bench: how fast training is, beside what the machine could do at best.
-#include <fmt/format.h>
-
 #include <map>
 #include <numeric>
-#include <string>
 
 #include "cli/cli.hpp"
-#include "datasets/dataset.hpp"
-#include "measure/measure.hpp"
+#include "measure/paths.hpp"
+#include "measure/training.hpp"
 #include "nn/description.hpp"
 #include "nn/levels.hpp"
-#include "support/error.hpp"
 #include "support/parallel.hpp"
-#include "support/stopwatch.hpp"
 #include "train/data.hpp"
 
-namespace tyche::cli {
-
-namespace bench_command {
+namespace tyche::cli::bench_command {
 
 /// What is measured: train's defaults, but that all features of gcn are random.
 train::RunConfig config_of(const Call& call, const std::string& kind = "gcn") {
@@ -306,6 +299,4 @@ const Command commands[] = {{"bench train", run_train_bench, why_not()},
                                       {"model.network", "models on sets are gcn2, gcn3 and gcn123"}})},
                             {"bench individualise", run_paths_bench}};
 
-}  // namespace bench_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::bench_command

@@ -1,14 +1,9 @@
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
 #include <variant>
 
 #include "cli/cli.hpp"
 #include "datasets/certificate.hpp"
 
-namespace tyche::cli {
-
-namespace certify_command {
+namespace tyche::cli::certify_command {
 
 std::string line(const char* what, std::uint64_t have, std::uint64_t of) {
   return fmt::format("  {:<58} {:>7} of {}{}\n", what, have, of, have == of ? "" : "   <--");
@@ -114,6 +109,4 @@ void run(const Call& call) {
 
 const Command command("certify", run);
 
-}  // namespace certify_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::certify_command

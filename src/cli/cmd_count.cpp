@@ -1,18 +1,10 @@
 // tyche count: how often small graphs are in large ones.
-#include <fmt/format.h>
-
 #include <map>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "cli/cli.hpp"
 #include "graph/patterns.hpp"
-#include "support/progress.hpp"
-#include "support/stopwatch.hpp"
 
-namespace tyche::cli {
-
-namespace count_command {
+namespace tyche::cli::count_command {
 
 constexpr std::uint64_t kExact = std::uint64_t{1} << 24;  // the largest number below which floats are whole
 
@@ -104,6 +96,4 @@ void run(const Call& call) {
 
 const Command command("count", run);
 
-}  // namespace count_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::count_command

@@ -1,16 +1,8 @@
 // tyche distinguish: does a network learn to tell the graphs of pairs apart, by a test that is right?
-#include <fmt/format.h>
-
-#include <memory>
-#include <string>
-
 #include "cli/cli.hpp"
 #include "distinguish/call.hpp"
-#include "support/error.hpp"
 
-namespace tyche::cli {
-
-namespace distinguish_command {
+namespace tyche::cli::distinguish_command {
 
 void run(const Call& call) {
   distinguish::Request request;
@@ -49,6 +41,4 @@ void run(const Call& call) {
 
 const Command command("distinguish", run, distinguish::why_not);
 
-}  // namespace distinguish_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::distinguish_command

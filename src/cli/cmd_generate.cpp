@@ -1,14 +1,7 @@
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
 #include "cli/cli.hpp"
 #include "datasets/generate.hpp"
-#include "support/stopwatch.hpp"
 
-namespace tyche::cli {
-
-namespace generate_command {
+namespace tyche::cli::generate_command {
 
 std::string describe(const datasets::Certificate& c) {
   const datasets::TseitinTotals& t = c.tseitin;
@@ -89,6 +82,4 @@ void run(const Call& call) {
 
 const Command command("generate", run);
 
-}  // namespace generate_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::generate_command

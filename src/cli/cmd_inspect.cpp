@@ -1,19 +1,10 @@
 // tyche inspect: what is in a data set, and what can be learned from it at all?
-#include <fmt/format.h>
-
-#include <string>
-
 #include "cli/cli.hpp"
-#include "datasets/dataset.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
 #include "report/page.hpp"
-#include "support/error.hpp"
-#include "support/progress.hpp"
 
-namespace tyche::cli {
-
-namespace inspect_command {
+namespace tyche::cli::inspect_command {
 
 void run(const Call& call) {
   const datasets::Dataset dataset = call.data();
@@ -28,13 +19,11 @@ void run(const Call& call) {
   found.notes.insert(found.notes.end(), notes.begin(), notes.end());
   if (!page.empty()) {
     const std::string made = fmt::format("tyche inspect --data {} --page {}", call.word("data"), page);
-    report::write_confused_pairs_page(page, inspect::confused_pairs(found, dataset.set, made));
+    report::write_page(page, report::confused_page_data(inspect::confused_pairs(found, dataset.set, made)));
   }
   print(call.json() ? inspect::to_json(found).dump(2) + "\n" : inspect::to_text(found));
 }
 
 const Command command("inspect", run);
 
-}  // namespace inspect_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::inspect_command

@@ -1,21 +1,10 @@
 // tyche network: what a model is, step by step.
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include "cli/cli.hpp"
-#include "datasets/dataset.hpp"
 #include "nn/description.hpp"
 #include "nn/program_text.hpp"
-#include "support/error.hpp"
-#include "support/file.hpp"
 #include "train/data.hpp"
 
-namespace tyche::cli {
-
-namespace network_command {
+namespace tyche::cli::network_command {
 
 /// The mean graph of a data set, whose columns and classes the model gets.
 nn::GraphSize take_data(const std::string& path, train::RunConfig& config) {
@@ -85,6 +74,4 @@ const Command command("network", run, [](const train::Field& field) {
   return own ? "" : "is no part of a network, but of how it is trained";
 });
 
-}  // namespace network_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::network_command

@@ -1,15 +1,8 @@
 // tyche pack
-#include <fmt/format.h>
-
-#include <filesystem>
-
 #include "cli/cli.hpp"
 #include "graph/packed.hpp"
-#include "support/stopwatch.hpp"
 
-namespace tyche::cli {
-
-namespace pack_command {
+namespace tyche::cli::pack_command {
 
 void run(const Call& call) {
   const Stopwatch watch;
@@ -26,6 +19,4 @@ void run(const Call& call) {
 
 const Command command("pack", run);
 
-}  // namespace pack_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::pack_command

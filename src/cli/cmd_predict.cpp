@@ -1,18 +1,11 @@
 // tyche predict: what a trained model says of graphs.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <optional>
-#include <string>
 
 #include "cli/cli.hpp"
-#include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
 #include "report/look_page.hpp"
-#include "support/error.hpp"
 #include "support/npy.hpp"
 #include "support/remedy.hpp"
 #include "train/checkpoint.hpp"
@@ -22,9 +15,7 @@
 #include "train/predict.hpp"
 #include "train/run.hpp"
 
-namespace tyche::cli {
-
-namespace predict_command {
+namespace tyche::cli::predict_command {
 
 using train::Answered;
 using Json = nlohmann::ordered_json;
@@ -261,6 +252,4 @@ void run(const Call& call) {
 
 const Command command("predict", run, [](const train::Field&) { return "a model is asked as it was trained"; });
 
-}  // namespace predict_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::predict_command

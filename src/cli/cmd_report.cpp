@@ -1,15 +1,8 @@
 // tyche report: results as a page to look at, or as tables for a paper.
-#include <fmt/format.h>
-
 #include "cli/cli.hpp"
-#include "report/runs.hpp"
-#include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/words.hpp"
+#include "report/page.hpp"
 
-namespace tyche::cli {
-
-namespace report_command {
+namespace tyche::cli::report_command {
 
 void run(const Call& call) {
   const std::string out = call.word("out"), format = call.word("format");
@@ -32,6 +25,4 @@ void run(const Call& call) {
 
 const Command command("report", run);
 
-}  // namespace report_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::report_command

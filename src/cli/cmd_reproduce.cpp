@@ -1,7 +1,4 @@
 // tyche reproduce: the paper's tables and figures, or a user's own experiments, into one folder.
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/cli.hpp"
@@ -10,20 +7,13 @@
 #include "experiments/plan.hpp"
 #include "experiments/records.hpp"
 #include "experiments/runner.hpp"
-#include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/parallel.hpp"
-#include "support/progress.hpp"
 #include "support/ranks.hpp"
-#include "support/stopwatch.hpp"
 #include "support/version.hpp"
-#include "support/words.hpp"
 #include "wl/quotient_cache.hpp"
 
-namespace tyche::cli {
-
-namespace reproduce_command {
+namespace tyche::cli::reproduce_command {
 
 using experiments::Experiment;
 
@@ -232,6 +222,4 @@ void run(const Call& call) {
 
 const Command command("reproduce", run);
 
-}  // namespace reproduce_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::reproduce_command

@@ -1,20 +1,13 @@
 // tyche theory: check, compile, individualise, approximate, separate.
-
-#include <optional>
-
 #include "cli/cli.hpp"
 #include "graph/named.hpp"
-#include "support/error.hpp"
-#include "support/file.hpp"
 #include "theory/acr_io.hpp"
 #include "theory/answers.hpp"
 #include "theory/draw.hpp"
 #include "theory/syntax.hpp"
 #include "theory/universal.hpp"
 
-namespace tyche::cli {
-
-namespace theory_command {
+namespace tyche::cli::theory_command {
 
 void show(const Call& call, const theory::Answer& answer) {
   call.json() ? print_json(answer.json) : print(answer.text);
@@ -76,6 +69,4 @@ const Command commands[] = {{"theory check", run_check},
                             {"theory approximate", run_approximate},
                             {"theory separate", run_separate}};
 
-}  // namespace theory_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::theory_command

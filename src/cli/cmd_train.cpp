@@ -1,29 +1,13 @@
 // tyche train: cross-validation of one model on one data set, in a run folder.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cli/cli.hpp"
-#include "datasets/dataset.hpp"
-#include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "nn/kinds.hpp"
-#include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/seal.hpp"
-#include "support/words.hpp"
 #include "train/data.hpp"
 #include "train/run.hpp"
 
-namespace tyche::cli {
-
-namespace train_command {
+namespace tyche::cli::train_command {
 
 using train::RunConfig;
 
@@ -203,6 +187,4 @@ void run_train(const Call& call) {
 
 const Command command("train", run_train);
 
-}  // namespace train_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::train_command

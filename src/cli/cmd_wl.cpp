@@ -1,30 +1,19 @@
 // tyche wl: does the Weisfeiler-Leman test tell graphs apart?
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "cli/cli.hpp"
 #include "distinguish/pairs.hpp"
 #include "graph/named.hpp"
-#include "graph/sets.hpp"
+#include "report/page.hpp"
 #include "report/viewer.hpp"
-#include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/parallel.hpp"
-#include "support/progress.hpp"
 #include "wl/answers.hpp"
 
-namespace tyche::cli {
-
-namespace wl_command {
+namespace tyche::cli::wl_command {
 
 std::string counted(std::uint64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : (std::string_view(noun) == "class" ? "es" : "s"));
@@ -200,7 +189,10 @@ void compare_two(const Asked& a) {
   const std::string left_words = left_name.in_words(i), right_words = right_name.in_words(j);
   const std::string names = fmt::format("{} and {}", left_words, right_words);
   const std::string path = a.call.word("page");
-  const std::string page = path.empty() ? "" : report::pair_page({left_words, left}, {right_words, right}, called());
+  const std::string page =
+      path.empty() ? ""
+                   : report::fill_page(report::page_template(),
+                                       report::pair_page_data({left_words, left}, {right_words, right}, called()));
   Verdict verdict = judged(a, left, right, a.call.threads());
   verdict.json["pair"] = 0;
   a.call.json() ? print_json(nlohmann::json::array({verdict.json}))
@@ -305,6 +297,4 @@ void run(const Call& call) {
 
 const Command command("wl", run);
 
-}  // namespace wl_command
-
-}  // namespace tyche::cli
+}  // namespace tyche::cli::wl_command

@@ -1,8 +1,6 @@
 // Options as share/commands.txt declares them, for the parser, for completion and for the manual.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
 #include <map>
 #include <stdexcept>

@@ -3,26 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 
 namespace tyche::cli {
 
 namespace {
 
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
-  return begin == std::string_view::npos ? std::string() : std::string(text.substr(begin, end - begin + 1));
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(trimmed(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return parts;
-}
+using CLI::detail::split;
+using CLI::detail::trim_copy;
 
 /// The parser writes its checks behind the type: "TEXT:{cpu,cuda}", "UINT:INT in [1 - 3]".
 void read_type(const std::string& type, Argument& argument) {
@@ -34,22 +22,15 @@ void read_type(const std::string& type, Argument& argument) {
     argument.range = fmt::format("{} to {}", check.substr(open + 1, dash - open - 1),
                                  check.substr(dash + 3, check.find(']', dash) - dash - 3));
   }
-  constexpr std::array<std::string_view, 3> folders = {"FOLDER", "DIR", "RUN"};
-  constexpr std::array<std::string_view, 5> files = {"FILE", "PATH", "FILE.npy", "GRAPH", "PAIRS"};
   using Takes = Argument::Takes;
-  if (!argument.names.empty()) {
-    argument.takes = Takes::name;
-    if (base == "TEXT") base = "NAME";
-  } else if (std::ranges::find(folders, base) != folders.end()) {
-    argument.takes = Takes::folder;
-  } else if (std::ranges::find(files, base) != files.end()) {
-    argument.takes = Takes::file;
-  } else if (base == "UINT" || base == "INT" || base == "FLOAT") {
-    argument.takes = Takes::number;
-    base = base == "FLOAT" ? "X" : "N";
-  } else {
-    argument.takes = Takes::text;
-  }
+  static const std::map<std::string, Takes> kTakes = {
+      {"FOLDER", Takes::folder}, {"DIR", Takes::folder},    {"RUN", Takes::folder},  {"FILE", Takes::file},
+      {"PATH", Takes::file},     {"FILE.npy", Takes::file}, {"GRAPH", Takes::file},  {"PAIRS", Takes::file},
+      {"UINT", Takes::number},   {"INT", Takes::number},    {"FLOAT", Takes::number}};
+  const auto found = kTakes.find(base);
+  argument.takes = !argument.names.empty() ? Takes::name : found == kTakes.end() ? Takes::text : found->second;
+  if (argument.takes == Takes::name && base == "TEXT") base = "NAME";
+  if (argument.takes == Takes::number) base = base == "FLOAT" ? "X" : "N";
   argument.placeholder = base;
 }
 
@@ -93,31 +74,25 @@ void describe_into(CLI::App& app, CommandPage& page) {
   }
 }
 
-bool is_call(std::string_view text) { return text.starts_with("tyche ") || text.starts_with("mpirun "); }
-
-Example example_of(const std::string& line) {
-  const std::size_t gap = line.find("  ");
-  if (gap == std::string::npos) return {line, ""};
-  return {trimmed(line.substr(0, gap)), trimmed(line.substr(gap))};
-}
-
 }  // namespace
 
 void read_footer(const std::string& footer, CommandPage& page) {
   std::string prose;
   const auto add = [&prose](const std::string& text) {
     if (!prose.empty() && !text.empty()) prose += ' ';
-    prose += trimmed(text);
+    prose += trim_copy(text);
   };
   for (std::string line : split(footer, '\n')) {
+    line = trim_copy(line);
     for (const std::string_view word : {"Examples:", "Example:"}) {
       const std::size_t at = line.find(word);
       if (at == std::string::npos) continue;
       add(line.substr(0, at));
-      line = trimmed(line.substr(at + word.size()));
+      line = trim_copy(line.substr(at + word.size()));
     }
-    if (is_call(line)) {
-      page.examples.push_back(example_of(line));
+    if (line.starts_with("tyche ") || line.starts_with("mpirun ")) {
+      const std::size_t gap = std::min(line.find("  "), line.size());
+      page.examples.push_back({trim_copy(line.substr(0, gap)), trim_copy(line.substr(gap))});
     } else if (!line.empty()) {
       add(line);
     }
@@ -127,13 +102,12 @@ void read_footer(const std::string& footer, CommandPage& page) {
   for (std::size_t begin = 0; begin < prose.size();) {
     std::size_t end = prose.find(". ", begin);
     end = end == std::string::npos ? prose.size() : end + 1;
-    const std::string sentence = trimmed(prose.substr(begin, end - begin));
+    const std::string sentence = trim_copy(prose.substr(begin, end - begin));
     begin = end;
     if (sentence.starts_with("Exit code")) {
       page.exits.push_back(sentence);
     } else if (!sentence.empty()) {
-      note += note.empty() ? "" : " ";
-      note += sentence;
+      note += (note.empty() ? "" : " ") + sentence;
     }
   }
   if (!note.empty()) page.notes.push_back(note);
@@ -144,6 +118,21 @@ CommandPage describe(CLI::App& app) {
   page.name = app.get_name();
   describe_into(app, page);
   return page;
+}
+
+std::string man_name(std::string_view command) {
+  std::string name(command);
+  std::ranges::replace(name, ' ', '-');
+  return name;
+}
+
+std::vector<const CommandPage*> all_commands(const CommandPage& root) {
+  std::vector<const CommandPage*> out = {&root};
+  for (const CommandPage& command : root.commands) {
+    const auto below = all_commands(command);
+    out.insert(out.end(), below.begin(), below.end());
+  }
+  return out;
 }
 
 }  // namespace tyche::cli

@@ -65,22 +65,9 @@ struct Offer {
 
 [[nodiscard]] Offer offer_of(std::string_view command, std::string_view argument);
 
-/// Manual pages (man(7) macros) of the commands.
-///
-///   write_file("tyche-train.1", man_page(*find_command(tyche, "tyche train"), tyche));
-///
-/// "tyche-theory-check" for "tyche theory check".
+/// "tyche-theory-check" for "tyche theory check": the name of its manual page.
 [[nodiscard]] std::string man_name(std::string_view command);
-/// The page of `command`, which is `root` or one below it.
-[[nodiscard]] std::string man_page(const CommandPage& command, const CommandPage& root);
-/// Null where there is none of that name.
-[[nodiscard]] const CommandPage* find_command(const CommandPage& root, std::string_view name);
 /// `root` and all below it.
 [[nodiscard]] std::vector<const CommandPage*> all_commands(const CommandPage& root);
-
-/// Scripts that complete commands, options and the names of values in a shell.
-[[nodiscard]] std::string bash_completion(const CommandPage& root);
-[[nodiscard]] std::string zsh_completion(const CommandPage& root);
-[[nodiscard]] std::string fish_completion(const CommandPage& root);
 
 }  // namespace tyche::cli

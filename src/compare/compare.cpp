@@ -13,6 +13,7 @@
 
 #include "compare/portfolio.hpp"
 #include "compare/verdict.hpp"
+#include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "experiments/records.hpp"
 #include "report/page.hpp"
@@ -661,6 +662,27 @@ double seconds_of(std::string_view text) {
   if (bad || !(sum > 0))
     throw InputError(fmt::format("budget: expected a time like 10m, 90s or 1h30m; came '{}'", text));
   return sum;
+}
+
+Options options_of(const tyche::Said& said) {
+  Options out;
+  out.budget_epochs = said.whole("budget_epochs", 1);
+  if (!out.budget_epochs) out.budget = seconds_of(said.text("budget").value_or("10m"));
+  out.ensemble = said.flag("ensemble");
+  out.resume = said.flag("resume");
+  out.models = said.texts("models");
+  out.metric = said.word("metric");
+  out.target = said.word("target");
+  if (const nlohmann::json& columns = said.value("target_columns"); !columns.is_null()) {
+    out.target_columns = columns.is_string() ? columns.get<std::string>() : columns.dump();
+    std::erase_if(out.target_columns, [](char c) { return c == '[' || c == ']'; });
+  }
+  out.split = said.word("split");
+  out.folds = said.small("folds", 2, 1000).value_or(out.folds);
+  out.seed = said.whole("seed").value_or(out.seed);
+  out.threads = said.threads();
+  out.engine = engine::AskedEngine{said.text("device"), said.text("engine_path"), said.text("precision")}.name("auto");
+  return out;
 }
 
 nlohmann::ordered_json compare(const datasets::Dataset& dataset, const std::string& path, const Options& options) {

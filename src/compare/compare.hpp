@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "support/said.hpp"
 
 namespace tyche {
 class Ranks;
@@ -58,6 +59,9 @@ struct Options {
 
 /// "10m", "90s", "1h30m", "45": seconds. Throws InputError on anything else.
 [[nodiscard]] double seconds_of(std::string_view text);
+
+/// What both the program and calls from C say of one: all but its folder, its data, and whom it tells.
+[[nodiscard]] Options options_of(const tyche::Said& said);
 
 /// The kinds of the portfolio that this program has.
 [[nodiscard]] std::vector<std::string> portfolio();

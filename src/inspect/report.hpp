@@ -18,7 +18,7 @@ namespace tyche::inspect {
 /// Pairs on a page at most: those with different answers come first.
 inline constexpr std::size_t kPairsShown = 30;
 
-/// What report::write_confused_pairs_page shows of an inspection of `set`. `command` made it.
+/// What report::confused_page_data shows of an inspection of `set`. `command` made it.
 [[nodiscard]] report::ConfusedPairs confused_pairs(const Inspection& inspection, const GraphSet& set,
                                                    std::string command);
 

@@ -1,5 +1,3 @@
-#include "report/distinguish_results.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +6,6 @@
 #include <numeric>
 
 #include "report/page.hpp"
-#include "report/tables.hpp"
 #include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
@@ -18,8 +15,12 @@ namespace tyche::report {
 
 namespace {
 
+using distinguish::CategoryRow;
 using distinguish::KnownPair;
 using distinguish::PairResult;
+
+/// Graphs may take so many bytes of a page; pairs that come after have a line in the list and no picture.
+constexpr std::size_t kMostGraphBytes = 2000000;
 
 /// Whether the pairs are those of all files of BREC, by names and numbers.
 bool is_brec(const std::vector<KnownPair>& pairs) {
@@ -104,6 +105,17 @@ Json settings_json(const DistinguishResults& results) {
   return json;
 }
 
+/// What published totals rest on, and what this run's does.
+std::string beside_published(const DistinguishResults& results) {
+  const bool exact = results.run.settings.scoring == distinguish::Scoring::exact;
+  return fmt::format(
+      "Published totals were counted by BREC's released test, each with the threshold of its authors; those of this "
+      "run by {}. {}",
+      exact ? "the exact one" : "the released one, too, as this program carries it out",
+      exact ? "They do not measure the same thing: docs/brec.md says what differs."
+            : "docs/brec.md says what is wrong with that test.");
+}
+
 /// The graphs of the pairs, failures first, as far as they fit.
 void add_graphs(Json& list, const DistinguishResults& results, const std::vector<std::size_t>& order,
                 std::size_t most) {
@@ -111,7 +123,7 @@ void add_graphs(Json& list, const DistinguishResults& results, const std::vector
   std::size_t bytes = 0, packed = 0;
   for (std::size_t i = 0; i < order.size() && packed < most; ++i) {
     const Graph &a = pairs.set.graphs[2 * order[i]], &b = pairs.set.graphs[2 * order[i] + 1];
-    if (!can_pack(a, b)) continue;
+    if (std::max(a.num_nodes(), b.num_nodes()) > kMaxPackedNodes) continue;
     const std::string& name = results.run.origin.pairs[order[i]].name;
     const Json pair =
         pack_pair(name, {fmt::format("first graph of {}", name), a}, {fmt::format("second graph of {}", name), b});
@@ -140,16 +152,6 @@ std::vector<std::size_t> DistinguishResults::failures_first() const {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   return order;
-}
-
-std::string beside_published(const DistinguishResults& results) {
-  const bool exact = results.run.settings.scoring == distinguish::Scoring::exact;
-  return fmt::format(
-      "Published totals were counted by BREC's released test, each with the threshold of its authors; those of this "
-      "run by {}. {}",
-      exact ? "the exact one" : "the released one, too, as this program carries it out",
-      exact ? "They do not measure the same thing: docs/brec.md says what differs."
-            : "docs/brec.md says what is wrong with that test.");
 }
 
 DistinguishResults load_distinguish(const std::filesystem::path& folder) {
@@ -190,6 +192,31 @@ std::string over_seeds(const std::vector<std::size_t>& counts) {
   return fmt::format("{}–{} (mean {:.1f})", *low, *high, mean);
 }
 
+namespace {
+
+/// Of the table of categories, with what leaves say where there is room for it.
+std::vector<Cells> category_cells(const DistinguishResults& results, bool leaves) {
+  std::vector<Cells> rows;
+  for (const CategoryRow& row : results.rows) {
+    rows.push_back({row.name, std::to_string(row.pairs), over_seeds(row.told), over_seeds(row.controls),
+                    std::to_string(row.one), std::to_string(row.two)});
+    if (leaves) rows.back().push_back(std::to_string(row.leaves));
+  }
+  return rows;
+}
+
+/// This run's total and the published ones, with what there is to say of them or without.
+std::vector<Cells> total_cells(const DistinguishResults& results, bool notes) {
+  std::vector<Cells> rows = {{"this run", over_seeds(results.all().told)}};
+  for (const PublishedTotal& total : results.published) {
+    const std::string note = !notes || total.note.empty() ? "" : ", " + total.note;
+    rows.push_back({total.model + note, std::to_string(total.total)});
+  }
+  return rows;
+}
+
+}  // namespace
+
 std::string to_markdown(const DistinguishResults& results) {
   const distinguish::Settings& settings = results.run.settings;
   std::string text = fmt::format("### Pairs of `{}` told apart\n\n{}; seeds {} to {}", results.run.origin.path,
@@ -197,20 +224,11 @@ std::string to_markdown(const DistinguishResults& results) {
   if (results.run.seconds > 0) text += fmt::format("; {}", format_duration(results.run.seconds));
   text += ".\n\n";
   if (const std::string far = how_far(results); !far.empty()) text += far + "\n\n";
-  text += markdown_head({"pairs", "number", "told apart", "controls told apart", "1-WL", "2-WL", "leaves"});
-  for (const CategoryRow& row : results.rows) {
-    text += markdown_row({markdown_text(row.name), fmt::format("{}", row.pairs), over_seeds(row.told),
-                          over_seeds(row.controls), fmt::format("{}", row.one), fmt::format("{}", row.two),
-                          fmt::format("{}", row.leaves)});
-  }
+  text += markdown_table({"pairs", "number", "told apart", "controls told apart", "1-WL", "2-WL", "leaves"},
+                         category_cells(results, true));
   if (results.brec) {
-    text += fmt::format("\n{}\n\n", beside_published(results));
-    text += markdown_head({"model", "of 400"});
-    text += markdown_row({"this run", over_seeds(results.all().told)});
-    for (const PublishedTotal& total : results.published) {
-      text += markdown_row(
-          {markdown_text(total.model + (total.note.empty() ? "" : ", " + total.note)), fmt::format("{}", total.total)});
-    }
+    text += fmt::format("\n{}\n\n", beside_published(results)) +
+            markdown_table({"model", "of 400"}, total_cells(results, true));
   }
   std::string failed;
   for (const std::size_t i : results.failures_first()) {
@@ -252,18 +270,11 @@ std::string to_csv(const DistinguishResults& results) {
 std::string to_latex(const DistinguishResults& results) {
   std::string text = fmt::format("% needs \\usepackage{{booktabs}}\n% {}\n", distinguish::command(results.run));
   if (const std::string far = how_far(results); !far.empty()) text += fmt::format("% {}\n", far);
-  std::vector<std::vector<std::string>> rows;
-  for (const CategoryRow& row : results.rows) {
-    rows.push_back({latex_text(row.name), fmt::format("{}", row.pairs), latex_text(over_seeds(row.told)),
-                    latex_text(over_seeds(row.controls)), fmt::format("{}", row.one), fmt::format("{}", row.two)});
-  }
-  text += latex_table("lrrrrr", {"Pairs", "Number", "Told apart", "Controls", "1-WL", "2-WL"}, rows);
+  text += latex_table("lrrrrr", {"Pairs", "Number", "Told apart", "Controls", "1-WL", "2-WL"},
+                      category_cells(results, false));
   if (!results.brec) return text;
-  rows = {{"this run", latex_text(over_seeds(results.all().told))}};
-  for (const PublishedTotal& total : results.published) {
-    rows.push_back({latex_text(total.model), fmt::format("{}", total.total)});
-  }
-  return text + fmt::format("\n% {}\n", beside_published(results)) + latex_table("lr", {"Model", "Of 400"}, rows);
+  return text + fmt::format("\n% {}\n", beside_published(results)) +
+         latex_table("lr", {"Model", "Of 400"}, total_cells(results, false));
 }
 
 Json page_data(const DistinguishResults& results, const PageOptions& options) {

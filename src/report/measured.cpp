@@ -1,5 +1,3 @@
-#include "report/measured.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include "experiments/records.hpp"
 #include "nn/model.hpp"
 #include "report/page.hpp"
-#include "report/tables.hpp"
+#include "report/results.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/words.hpp"
@@ -250,27 +248,26 @@ std::string to_markdown(const TrainingResults& results) {
                         train::score_in_words(metric->name, metric->over_folds),
                         several ? fmt::format(" over {} folds", metric->over_folds.count) : "", results.of_epoch);
   }
-  text += markdown_head({fmt::format("metric, of {}", results.of_epoch), several ? "mean ± deviation" : "value"});
+  std::vector<Cells> metrics, folds;
   for (const MetricCurves& metric : results.metrics) {
-    text += markdown_row(
-        {markdown_text(train::score_title(metric.name)), train::score_text(metric.name, metric.over_folds)});
+    metrics.push_back({train::score_title(metric.name), train::score_text(metric.name, metric.over_folds)});
   }
-  std::vector<std::string> heads = {"fold", "epochs"};
+  text +=
+      markdown_table({fmt::format("metric, of {}", results.of_epoch), several ? "mean ± deviation" : "value"}, metrics);
+  Cells heads = {"fold", "epochs"};
   if (chosen) heads.emplace_back("chosen");
-  for (const MetricCurves& metric : results.metrics) heads.push_back(markdown_text(train::score_title(metric.name)));
+  for (const MetricCurves& metric : results.metrics) heads.push_back(train::score_title(metric.name));
   heads.emplace_back("time");
-  text.append("\n").append(markdown_head(heads));
   for (std::size_t i = 0; i < results.folds.size(); ++i) {
     const TrainedFold& fold = results.folds[i];
-    std::vector<std::string> cells = {fmt::format("{}", fold.fold), fmt::format("{}", fold.epochs)};
+    Cells& cells = folds.emplace_back(Cells{std::to_string(fold.fold), std::to_string(fold.epochs)});
     if (chosen) cells.push_back(fold.reported ? fmt::format("{}", *fold.reported) : "–");
     for (const MetricCurves& metric : results.metrics) {
       cells.push_back(train::score_text(metric.name, metric.reported[i]));
     }
     cells.push_back(format_duration(fold.seconds));
-    text += markdown_row(cells);
   }
-  return text + fmt::format("\n```\n{} --out RUN\n```\n", results.command);
+  return text + "\n" + markdown_table(heads, folds) + fmt::format("\n```\n{} --out RUN\n```\n", results.command);
 }
 
 std::string to_csv(const TrainingResults& results) {
@@ -307,10 +304,9 @@ std::string to_latex(const TrainingResults& results) {
   std::string text = fmt::format("% needs \\usepackage{{booktabs}}\n% {}\n% {}; values are those of {}\n",
                                  results.command, results.how_far(), results.of_epoch);
   for (const std::string& note : results.notes) text += fmt::format("% {}\n", note);
-  std::vector<std::vector<std::string>> rows;
+  std::vector<Cells> rows;
   for (const MetricCurves& metric : results.metrics) {
-    rows.push_back(
-        {latex_text(train::score_title(metric.name)), latex_text(train::score_text(metric.name, metric.over_folds))});
+    rows.push_back({train::score_title(metric.name), train::score_text(metric.name, metric.over_folds)});
   }
   return text + latex_table("lr", {"Metric", results.folds.size() > 1 ? "Mean over folds" : "Value"}, rows);
 }

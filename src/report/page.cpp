@@ -1,19 +1,16 @@
 #include "report/page.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <set>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "report/results.hpp"
-#include "report/tables.hpp"
-#include "report/viewer.hpp"
+#include <algorithm>
+
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/share.hpp"
 #include "support/version.hpp"
 #include "train/fields.hpp"
-#include "train/metrics.hpp"
 
 namespace tyche::report {
 
@@ -21,111 +18,87 @@ namespace {
 
 constexpr std::string_view kMark = "\"tyche-data-goes-here\"";
 
-/// A thousandth of a point is finer than any screen.
-std::vector<double> rounded(const std::vector<double>& values) {
-  std::vector<double> out;
-  for (const double v : values) out.push_back(std::round(v * 1000) / 1000);
-  return out;
-}
-
-Json curve_json(const Curve& curve) {
-  Json json = {{"epoch", curve.epoch}, {"mean", rounded(curve.mean)}};
-  if (!curve.deviation.empty()) json["deviation"] = rounded(curve.deviation);
-  return json;
-}
-
-Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
-  const auto& c = row.config;
-  Json json = {{"name", row.name},
-               {"kind", c.model.kind},
-               {"rni", c.model.rni},
-               {"random", nn::name(c.model.random)},
-               {"depth", train::find_field("model.depth")->value(c)},
-               {"distribution", nn::name(c.model.distribution)},
-               {"activation", nn::name(c.model.activation)},
-               {"learning_rate", c.training.learning_rate},
-               {"batch", c.training.batch},
-               {"epochs", c.training.epochs},
-               {"epochs_done", row.epochs_done},
-               {"folds", std::max(c.folds.count, row.folds_run)},  // runs of one split have other random numbers
-               {"same_graphs", c.folds.all_graphs()},
-               {"folds_run", row.folds_run},
-               {"folds_done", row.folds_done},
-               {"seed", c.seed},
-               {"parameters", row.parameters},
-               {"engine", row.engine},
-               {"seconds", row.seconds},
-               {"alone", alone(row)},
-               {"fold_accuracy", rounded(row.fold_accuracy)}};
-  if (row.reached) json["reached"] = *row.reached;
-  if (row.spread) json["spread"] = *row.spread;
-  if (row.agreement) json["agreement"] = *row.agreement;
-  for (const auto& [subset, accuracy] : row.accuracy) {
-    json["accuracy"][subset] = {{"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.count}};
-    if (const Beside beside = beside_paper(row, subset); beside.comparison) {
-      json["accuracy"][subset]["difference"] = beside.comparison->difference;
-      json["accuracy"][subset]["range"] = beside.comparison->range;
-      json["accuracy"][subset]["within"] = beside.comparison->within();
-    }
-  }
-  for (const auto& [subset, printed] : row.paper) {
-    json["paper"][subset] = {{"mean", printed.mean}, {"where", printed.where}};
-    if (printed.deviation) json["paper"][subset]["deviation"] = *printed.deviation;
-    if (printed.epochs > 0) json["paper"][subset]["epochs"] = printed.epochs;
-    if (!printed.metric.empty()) {
-      const MetricCurves* ours = row.find(reported_metric(c, printed.metric));
-      json["paper"][subset]["text"] = released_text(printed);
-      if (ours != nullptr) json["paper"][subset]["ratio"] = ours->over_folds.mean / printed.mean;
-    }
-    const Beside beside = beside_paper(row, subset);
-    if (beside.epoch == 0) continue;
-    Json& early = json["paper"][subset]["early"] = {{"epoch", beside.epoch}};
-    if (beside.paper) early["mean"] = beside.paper->mean;
-    if (beside.paper && beside.paper->deviation) early["deviation"] = *beside.paper->deviation;
-  }
-  for (const std::string& score : scores) {
-    const MetricCurves* metric = row.find(reported_metric(c, score));
-    if (score == "accuracy" || metric == nullptr) continue;
-    json["scores"].push_back(
-        {{"title", train::score_title(metric->name)}, {"text", train::score_text(metric->name, metric->over_folds)}});
-    Curve curve;
-    for (std::size_t i = 0; i < metric->epochs.size(); ++i) {
-      if (!metric->mean[i]) continue;
-      curve.epoch.push_back(metric->epochs[i]);
-      curve.mean.push_back(*metric->mean[i]);
-      curve.deviation.push_back(*metric->deviation[i]);
-    }
-    json["scores"].back()["curve"] = {{"epoch", curve.epoch}, {"mean", curve.mean}, {"deviation", curve.deviation}};
-  }
-  for (const auto& [subset, curve] : row.curves) json["curves"][subset] = curve_json(curve);
-  for (const auto& [subset, curve] : row.paper_curves) json["paper_curves"][subset] = curve_json(curve);
-  return json;
+Cells escaped(Cells cells, std::string (*escape)(const std::string&)) {
+  for (std::string& cell : cells) cell = escape(cell);
+  return cells;
 }
 
 }  // namespace
 
-Json page_data(const Results& results, const PageOptions& options) {
-  Json json = page_head("", options.command);
-  json["log"] = results.log;
-  json["experiments"] = Json::array();
-  json["data"] = Json::array();
-  std::set<std::string> seen;
-  const std::size_t pairs = options.pairs.value_or(12);
-  for (const Experiment& e : results.experiments) {
-    Json entry = {{"name", e.name},       {"title", e.title},     {"about", e.about}, {"paper", e.paper},
-                  {"profile", e.profile}, {"version", e.version}, {"show", e.show}};
-    entry["data"] = {{"name", e.data.name}, {"hash", e.data.hash}, {"graphs", e.data.graphs}};
-    entry["rows"] = Json::array();
-    for (const ResultRow& row : e.rows) entry["rows"].push_back(row_json(row, e.scores()));
-    json["experiments"].push_back(std::move(entry));
-    if (pairs == 0 || !seen.insert(e.data.hash).second) continue;
-    try {
-      json["data"].push_back(view_data(e.data, pairs, options.threads));
-    } catch (const Error& error) {
-      json["data"].push_back({{"name", e.data.name}, {"pairs", Json::array()}, {"missing", error.what()}});
+std::string markdown_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      out += ' ';
+      continue;
+    }
+    if (std::string_view("\\`*_{}[]<>|").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string latex_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '\\':
+        out += "\\textbackslash{}";
+        break;
+      case '~':
+        out += "\\textasciitilde{}";
+        break;
+      case '^':
+        out += "\\textasciicircum{}";
+        break;
+      case '&':
+      case '%':
+      case '$':
+      case '#':
+      case '_':
+      case '{':
+      case '}':
+        out += '\\';
+        [[fallthrough]];
+      default:
+        out += c == '\n' ? ' ' : c;
     }
   }
-  return json;
+  constexpr std::pair<std::string_view, std::string_view> kBeyond[] = {
+      {"±", "$\\pm$"}, {"²", "$^2$"}, {"–", "--"}, {"×", "$\\times$"}};
+  for (const auto& [from, to] : kBeyond) {
+    for (std::size_t at = out.find(from); at != std::string::npos; at = out.find(from, at + to.size())) {
+      out.replace(at, from.size(), to);
+    }
+  }
+  return out;
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string markdown_table(const Cells& head, const std::vector<Cells>& rows) {
+  const auto line = [](const Cells& cells) {
+    return fmt::format("| {} |\n", fmt::join(escaped(cells, markdown_text), " | "));
+  };
+  std::string text = line(head) + "|";
+  for (std::size_t i = 0; i < head.size(); ++i) text += "---|";
+  text += "\n";
+  for (const Cells& row : rows) text += line(row);
+  return text;
+}
+
+std::string latex_table(const std::string& columns, const Cells& head, const std::vector<Cells>& rows) {
+  const auto line = [](const Cells& cells) {
+    return fmt::format("{} \\\\\n", fmt::join(escaped(cells, latex_text), " & "));
+  };
+  std::string text = fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{}\\midrule\n", columns, line(head));
+  for (const Cells& row : rows) text += line(row);
+  return text + "\\bottomrule\n\\end{tabular}\n";
 }
 
 Json settings_list(const train::RunConfig& config, const std::vector<std::string_view>& without) {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "experiments/experiment.hpp"
-#include "report/tables.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/json_number.hpp"
@@ -240,24 +239,6 @@ Beside beside_paper(const ResultRow& row, const std::string& subset) {
   beside.comparison = compare(ours, *beside.paper);
   beside.comparison->range = std::max(beside.comparison->range, chance);
   return beside;
-}
-
-std::string verdict(const Beside& beside) {
-  if (!beside.comparison) return "–";
-  const Comparison& c = *beside.comparison;
-  if (c.within()) return "yes";
-  return beside.epoch == 0 ? "no" : c.difference > 0 ? "ahead" : "behind";
-}
-
-std::string papers_side(const ResultRow& row, const std::string& subset) {
-  const auto end = row.paper.find(subset);
-  if (end == row.paper.end()) return percent(static_cast<const Printed*>(nullptr));
-  const Beside beside = beside_paper(row, subset);
-  if (!beside.paper) {
-    return fmt::format("none at epoch {} ({} after {})", beside.epoch, percent(&end->second), end->second.epochs);
-  }
-  const std::string side = percent(&*beside.paper);
-  return beside.epoch == 0 ? side : fmt::format("{} at epoch {}", side, beside.epoch);
 }
 
 }  // namespace tyche::report

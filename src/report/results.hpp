@@ -1,20 +1,99 @@
 #pragma once
-/// What a results folder holds, read for a report: the experiments of OUT/experiments, with the measurements of the run
-/// folders under OUT/trials that make their rows. Works while trials are still under way: a row says how far it is.
+/// What folders of results hold, read for a report, also while trials are under way: runs of train, of distinguish, and
+/// the experiments of reproduce with the run folders that make their rows; every metric of every fold, epoch by epoch,
+/// whatever the metrics are called.
 ///
+///   const TrainingResults run = load_training("runs/mine");
+///   run.find("test_mae")->over_folds.mean
 ///   const Results results = load_results("out");
 ///   results.experiments[0].rows[0].accuracy            // mean and deviation over folds, percent
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "report/measured.hpp"
+#include "distinguish/summary.hpp"
+#include "support/statistics.hpp"
+#include "train/config.hpp"
 
 namespace tyche::report {
+
+/// Keys stay in the order in which they were put.
+using Json = nlohmann::ordered_json;
+
+/// One metric. Values that are no numbers (training diverged) are left out.
+struct MetricCurves {
+  std::string name;
+  std::vector<std::uint32_t> epochs;                      ///< in which some trial has a value
+  std::vector<std::vector<std::optional<double>>> folds;  ///< by trial and place in `epochs`
+  /// Over the trials that have it, in epochs that all trials that have begun have come to; nothing in others.
+  std::vector<std::optional<double>> mean, deviation;
+  std::vector<std::optional<double>> reported;  ///< by fold: of the epoch that stands for it (train::reported_record)
+  Spread over_folds;                            ///< of those that there are
+};
+
+struct TrainedFold {
+  std::uint32_t fold = 0;
+  std::uint32_t epochs = 0;
+  bool done = false;                      ///< has all its epochs, or was stopped early
+  std::optional<std::uint32_t> reported;  ///< the epoch whose values stand for the fold
+  double seconds = 0;
+};
+
+struct Measured {
+  std::vector<TrainedFold> folds;  ///< trials that have begun
+  std::vector<MetricCurves> metrics;
+  double seconds = 0;  ///< of work, all trials
+
+  /// Null where it was not measured.
+  [[nodiscard]] const MetricCurves* find(std::string_view metric) const;
+};
+
+/// A trial: a fold of a run folder, with what it was to be.
+struct TrialPlace {
+  std::filesystem::path run;
+  std::uint32_t fold = 0;
+  train::RunConfig config;
+  std::size_t most = std::numeric_limits<std::size_t>::max();  ///< epochs to look at
+};
+
+/// `repeats`: so many trials in a row are of one fold, whose value is their mean, once all are there. Throws InputError
+/// where a record is damaged.
+[[nodiscard]] Measured measure(const std::vector<TrialPlace>& trials, std::size_t repeats = 1);
+
+/// What a run calls a score that it reports: "test_accuracy"; one fold of all graphs has scores of training graphs
+/// alone, "train_accuracy".
+[[nodiscard]] std::string reported_metric(const train::RunConfig& config, std::string_view score);
+
+/// Of which epoch the values are that stand for a fold: "the last epoch", "the epoch with the best validation loss".
+[[nodiscard]] std::string of_epoch(const train::RunConfig& config);
+
+/// What a folder of `train` holds, read for a report. Works while the run is under way.
+///
+///   const TrainingResults results = load_training("runs/mine");
+///   results.metrics[0].name                             // "train_loss"
+///   results.metrics[0].folds[3][10]                     // of the fourth fold in the eleventh epoch
+struct TrainingResults : Measured {
+  std::filesystem::path folder;
+  train::RunConfig config;
+  std::string command;  ///< that makes the run again, less --out
+  std::uint32_t folds_asked = 0;
+  bool complete = false;
+  std::uint64_t parameters = 0;
+  std::vector<std::string> notes;  ///< what readers must know: no graphs held out, a configuration of earlier versions
+  std::string of_epoch;            ///< which epoch the values are of: "the last epoch", "the epoch with the best …"
+
+  /// "10 folds × 500 epochs", or how far it is.
+  [[nodiscard]] std::string how_far() const;
+};
+
+/// Throws InputError where the folder holds no run of train, or a record is damaged.
+[[nodiscard]] TrainingResults load_training(const std::filesystem::path& folder);
 
 /// Mean and deviation over folds, in percent.
 using Accuracy = Spread;
@@ -58,6 +137,8 @@ struct ResultRow : Measured {
   std::map<std::string, Curve> paper_curves;  ///< also "deviation"
 
   [[nodiscard]] bool complete() const { return folds_done == folds_run; }
+  /// "10 × 500", folds and epochs, or how far the row is.
+  [[nodiscard]] std::string how_far() const;
 };
 
 struct DataSource {
@@ -127,11 +208,41 @@ struct Beside {
 /// error is that of the folds' deviation or that of so many test graphs with the paper's accuracy, whichever is more.
 [[nodiscard]] Beside beside_paper(const ResultRow& row, const std::string& subset);
 
-/// "yes" within the range, else "no"; short of the paper's end "ahead" or "behind". "–" where nothing is compared.
-[[nodiscard]] std::string verdict(const Beside& beside);
+/// experiments/published/brec.csv
+struct PublishedTotal {
+  std::string model;
+  std::size_t total = 0;
+  bool random = false;  ///< has random inputs
+  std::string note;
+};
 
-/// The paper's side: "98.00 ± 1.85", "95.42 ± 2.37 at epoch 170", "none at epoch 170 (50.00 after 500)", or "–" where
-/// the paper has no such row.
-[[nodiscard]] std::string papers_side(const ResultRow& row, const std::string& subset);
+/// What a folder of `distinguish` holds, counted for a report: told apart per category and seed, beside what refinement
+/// says and, where the pairs are BREC's 400, beside the totals that others have published.
+///
+///   const DistinguishResults results = load_distinguish("runs/colours");
+///   results.rows.back().told                            // pairs of all categories told apart, one number per seed
+struct DistinguishResults {
+  std::filesystem::path folder;
+  distinguish::StoredRun run;
+  std::vector<std::uint64_t> seeds;
+  std::size_t begun = 0;  ///< seeds that have results; at least one, so that there is something to count
+  /// One per category where there are any, "Regular, as published" for BREC, "all"; of the seeds that have begun.
+  std::vector<distinguish::CategoryRow> rows;
+  std::vector<std::vector<std::optional<distinguish::PairResult>>> of_pair;  ///< by pair and seed, as far as there
+  bool brec = false;                                                         ///< all 400 pairs, and no others
+  std::vector<PublishedTotal> published;                                     ///< the best first; empty unless brec
+  std::string test;                                                          ///< that decides, in words
+
+  [[nodiscard]] std::size_t pairs() const { return run.origin.pairs.size(); }
+  [[nodiscard]] std::size_t asked() const { return pairs() * seeds.size(); }
+  [[nodiscard]] std::size_t done() const { return run.results.size(); }
+  [[nodiscard]] const distinguish::CategoryRow& all() const { return rows.back(); }
+  /// Pairs that failed in some seed or whose control did, then those with missing results, then the others; each part
+  /// in order.
+  [[nodiscard]] std::vector<std::size_t> failures_first() const;
+};
+
+/// Throws InputError where the folder holds no run of distinguish, or a record is damaged.
+[[nodiscard]] DistinguishResults load_distinguish(const std::filesystem::path& folder);
 
 }  // namespace tyche::report

@@ -1,14 +1,10 @@
-#include "report/runs.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "distinguish/records.hpp"
-#include "report/distinguish_results.hpp"
-#include "report/measured.hpp"
+#include "report/page.hpp"
 #include "report/results.hpp"
-#include "report/tables.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/machine.hpp"
@@ -26,6 +22,14 @@ bool holds_results(const std::filesystem::path& folder) {
   std::error_code ignored;
   return distinguish::holds_run(folder) || train::holds_run(folder) ||
          std::filesystem::is_directory(folder / "experiments", ignored);
+}
+
+/// Whether a folder is none of results itself, and holds some.
+bool holds_runs(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (holds_results(folder) || !std::filesystem::is_directory(folder, ignored)) return false;
+  const std::vector<std::string> names = list_folder(folder);
+  return std::ranges::any_of(names, [&](const std::string& name) { return holds_results(folder / name); });
 }
 
 RunLine line_of(std::string name, const char* kind, const train::RunConfig& config) {
@@ -83,7 +87,7 @@ void add_lines(std::vector<RunLine>& lines, const std::filesystem::path& folder)
         line.data = e.data.name;
         line.parameters = row.parameters;
         line.complete = row.complete();
-        line.how_far = how_far(row);
+        line.how_far = row.how_far();
         add_scores(line, row, row.config);
       }
     }
@@ -112,19 +116,22 @@ std::string cell(const RunLine& line, const std::string& metric) {
   return "–";
 }
 
-/// Head and rows of the table, in words.
-std::vector<std::vector<std::string>> table_of(const std::vector<RunLine>& lines) {
+Cells heads_of(const std::vector<RunLine>& lines) {
+  Cells heads = {"run", "data", "model"};
+  for (const std::string& metric : columns_of(lines)) heads.push_back(train::score_title(metric));
+  heads.insert(heads.end(), {"values of", "run for", "time"});
+  return heads;
+}
+
+std::vector<Cells> rows_of(const std::vector<RunLine>& lines) {
   const std::vector<std::string> columns = columns_of(lines);
-  std::vector<std::vector<std::string>> table = {{"run", "data", "model"}};
-  for (const std::string& metric : columns) table[0].push_back(train::score_title(metric));
-  table[0].insert(table[0].end(), {"values of", "run for", "time"});
+  std::vector<Cells> rows;
   for (const RunLine& line : lines) {
-    auto& row =
-        table.emplace_back(std::vector{line.name, std::filesystem::path(line.data).filename().string(), line.model});
+    Cells& row = rows.emplace_back(Cells{line.name, std::filesystem::path(line.data).filename().string(), line.model});
     for (const std::string& metric : columns) row.push_back(cell(line, metric));
     row.insert(row.end(), {line.of_epoch, line.how_far, format_duration(line.seconds)});
   }
-  return table;
+  return rows;
 }
 
 template <class Results>
@@ -135,13 +142,6 @@ std::string shown(const Results& results, const std::string& format, const PageO
 }
 
 }  // namespace
-
-bool holds_runs(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (holds_results(folder) || !std::filesystem::is_directory(folder, ignored)) return false;
-  const std::vector<std::string> names = list_folder(folder);
-  return std::ranges::any_of(names, [&](const std::string& name) { return holds_results(folder / name); });
-}
 
 std::vector<RunLine> run_lines(const std::vector<std::filesystem::path>& folders) {
   std::vector<RunLine> lines;
@@ -158,24 +158,14 @@ std::vector<RunLine> run_lines(const std::vector<std::filesystem::path>& folders
 }
 
 std::string to_markdown(const std::vector<RunLine>& lines) {
-  std::string text;
-  for (const auto& row : table_of(lines)) {
-    std::vector<std::string> cells;
-    for (const std::string& word : row) cells.push_back(markdown_text(word));
-    text += text.empty() ? markdown_head(cells) : markdown_row(cells);
-  }
-  return text + "\nMeans ± population standard deviations over folds, or seeds of distinguish.\n";
+  return markdown_table(heads_of(lines), rows_of(lines)) +
+         "\nMeans ± population standard deviations over folds, or seeds of distinguish.\n";
 }
 
 std::string to_latex(const std::vector<RunLine>& lines) {
-  std::vector<std::vector<std::string>> table = table_of(lines);
-  for (auto& row : table) {
-    for (std::string& word : row) word = latex_text(word);
-  }
-  const std::vector<std::string> head = table.front();
-  table.erase(table.begin());
+  const Cells heads = heads_of(lines);
   return "% needs \\usepackage{booktabs}\n" +
-         latex_table("lll" + std::string(head.size() - 6, 'r') + "llr", head, table);
+         latex_table("lll" + std::string(heads.size() - 6, 'r') + "llr", heads, rows_of(lines));
 }
 
 std::string to_csv(const std::vector<RunLine>& lines) {
@@ -218,7 +208,8 @@ Json page_data(const std::vector<RunLine>& lines, const PageOptions& options) {
   json["made"] = utc_now();
   json["command"] = options.command;
   json["shows"] = "runs";
-  json["table"] = table_of(lines);
+  json["table"] = rows_of(lines);
+  json["table"].insert(json["table"].begin(), heads_of(lines));
   return json;
 }
 

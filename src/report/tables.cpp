@@ -1,21 +1,60 @@
-#include "report/tables.hpp"
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
-#include <utility>
+#include <cmath>
+#include <set>
 
-#include "report/results.hpp"
+#include "report/page.hpp"
+#include "report/viewer.hpp"
+#include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/words.hpp"
+#include "train/fields.hpp"
 #include "train/metrics.hpp"
 #include "train/summary.hpp"
 
 namespace tyche::report {
 
 namespace {
+
+/// "98.0 ± 1.9", "98.0", or "–" where there is nothing.
+std::string percent(const Accuracy* accuracy) {
+  if (accuracy == nullptr) return "–";
+  if (accuracy->count < 2) return fmt::format("{:.2f}", accuracy->mean);
+  return fmt::format("{:.2f} ± {:.2f}", accuracy->mean, accuracy->deviation);
+}
+
+std::string percent(const Printed* printed) {
+  if (printed == nullptr) return "–";
+  if (!printed->deviation) return fmt::format("{:.2f}", printed->mean);
+  return fmt::format("{:.2f} ± {:.2f}", printed->mean, *printed->deviation);
+}
+
+/// An error that others released, in its unit.
+std::string released_text(const Printed& printed) {
+  if (!printed.deviation) return fmt::format("{:.4g}", printed.mean);
+  return fmt::format("{:.4g} ± {:.2g}", printed.mean, *printed.deviation);
+}
+
+/// The commands that train a row alone, a line each, with a folder of its own each.
+std::string alone(const ResultRow& row) {
+  std::string text;
+  for (std::size_t i = 0; i < row.commands.size(); ++i) {
+    text += row.commands[i] + (row.commands.size() == 1 ? " --out RUN\n" : fmt::format(" --out RUN-{}\n", i));
+  }
+  return text;
+}
+
+/// The subsets an experiment's table shows: "all", and where it shows the split also "EXP" and "CORRUPT".
+std::vector<std::string> subsets_of(const Experiment& experiment) {
+  std::vector<std::string> out = {"all"};
+  const auto& show = experiment.show;
+  if (std::ranges::find(show, "split") != show.end()) {
+    out.emplace_back("EXP");
+    out.emplace_back("CORRUPT");
+  }
+  return out;
+}
 
 template <class Map>
 const typename Map::mapped_type* find(const Map& map, const std::string& key) {
@@ -38,56 +77,119 @@ std::string cell(const ResultRow& row, const std::string& score, const std::stri
 }
 
 /// What others released of a row's error, and ours as a multiple of it.
-std::vector<std::string> released_cells(const ResultRow& row) {
+Cells released_cells(const ResultRow& row) {
   const Printed* theirs = row.released("mae");
   if (theirs == nullptr) return {"–", "–"};
   const MetricCurves* ours = row.find(reported_metric(row.config, "mae"));
   return {released_text(*theirs), ours == nullptr ? "–" : fmt::format("{:.2f}", ours->over_folds.mean / theirs->mean)};
 }
 
+/// A thousandth of a point is finer than any screen.
+std::vector<double> rounded(const std::vector<double>& values) {
+  std::vector<double> out;
+  for (const double v : values) out.push_back(std::round(v * 1000) / 1000);
+  return out;
+}
+
+Json curve_json(const Curve& curve) {
+  Json json = {{"epoch", curve.epoch}, {"mean", rounded(curve.mean)}};
+  if (!curve.deviation.empty()) json["deviation"] = rounded(curve.deviation);
+  return json;
+}
+
+Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
+  const auto& c = row.config;
+  Json json = {{"name", row.name},
+               {"kind", c.model.kind},
+               {"rni", c.model.rni},
+               {"random", nn::name(c.model.random)},
+               {"depth", train::find_field("model.depth")->value(c)},
+               {"distribution", nn::name(c.model.distribution)},
+               {"activation", nn::name(c.model.activation)},
+               {"learning_rate", c.training.learning_rate},
+               {"batch", c.training.batch},
+               {"epochs", c.training.epochs},
+               {"epochs_done", row.epochs_done},
+               {"folds", std::max(c.folds.count, row.folds_run)},  // runs of one split have other random numbers
+               {"same_graphs", c.folds.all_graphs()},
+               {"folds_run", row.folds_run},
+               {"folds_done", row.folds_done},
+               {"seed", c.seed},
+               {"parameters", row.parameters},
+               {"engine", row.engine},
+               {"seconds", row.seconds},
+               {"alone", alone(row)},
+               {"fold_accuracy", rounded(row.fold_accuracy)}};
+  if (row.reached) json["reached"] = *row.reached;
+  if (row.spread) json["spread"] = *row.spread;
+  if (row.agreement) json["agreement"] = *row.agreement;
+  for (const auto& [subset, accuracy] : row.accuracy) {
+    json["accuracy"][subset] = {{"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.count}};
+    if (const Beside beside = beside_paper(row, subset); beside.comparison) {
+      json["accuracy"][subset]["difference"] = beside.comparison->difference;
+      json["accuracy"][subset]["range"] = beside.comparison->range;
+      json["accuracy"][subset]["within"] = beside.comparison->within();
+    }
+  }
+  for (const auto& [subset, printed] : row.paper) {
+    json["paper"][subset] = {{"mean", printed.mean}, {"where", printed.where}};
+    if (printed.deviation) json["paper"][subset]["deviation"] = *printed.deviation;
+    if (printed.epochs > 0) json["paper"][subset]["epochs"] = printed.epochs;
+    if (!printed.metric.empty()) {
+      const MetricCurves* ours = row.find(reported_metric(c, printed.metric));
+      json["paper"][subset]["text"] = released_text(printed);
+      if (ours != nullptr) json["paper"][subset]["ratio"] = ours->over_folds.mean / printed.mean;
+    }
+    const Beside beside = beside_paper(row, subset);
+    if (beside.epoch == 0) continue;
+    Json& early = json["paper"][subset]["early"] = {{"epoch", beside.epoch}};
+    if (beside.paper) early["mean"] = beside.paper->mean;
+    if (beside.paper && beside.paper->deviation) early["deviation"] = *beside.paper->deviation;
+  }
+  for (const std::string& score : scores) {
+    const MetricCurves* metric = row.find(reported_metric(c, score));
+    if (score == "accuracy" || metric == nullptr) continue;
+    json["scores"].push_back(
+        {{"title", train::score_title(metric->name)}, {"text", train::score_text(metric->name, metric->over_folds)}});
+    Curve curve;
+    for (std::size_t i = 0; i < metric->epochs.size(); ++i) {
+      if (!metric->mean[i]) continue;
+      curve.epoch.push_back(metric->epochs[i]);
+      curve.mean.push_back(*metric->mean[i]);
+      curve.deviation.push_back(*metric->deviation[i]);
+    }
+    json["scores"].back()["curve"] = {{"epoch", curve.epoch}, {"mean", curve.mean}, {"deviation", curve.deviation}};
+  }
+  for (const auto& [subset, curve] : row.curves) json["curves"][subset] = curve_json(curve);
+  for (const auto& [subset, curve] : row.paper_curves) json["paper_curves"][subset] = curve_json(curve);
+  return json;
+}
+
 }  // namespace
 
-std::string how_far(const ResultRow& row) {
-  const std::string text =
-      row.complete() ? fmt::format("{} × {}", row.folds_run, row.config.training.epochs)
-                     : fmt::format("{} of {} × {} of {} epochs", row.folds_done, counted(row.folds_run, "fold"),
-                                   row.epochs_done, row.config.training.epochs);
-  return text + same_graphs(row);
+std::string ResultRow::how_far() const {
+  const std::string text = complete() ? fmt::format("{} × {}", folds_run, config.training.epochs)
+                                      : fmt::format("{} of {} × {} of {} epochs", folds_done,
+                                                    counted(folds_run, "fold"), epochs_done, config.training.epochs);
+  return text + same_graphs(*this);
 }
 
-std::string percent(const Accuracy* accuracy) {
-  if (accuracy == nullptr) return "–";
-  if (accuracy->count < 2) return fmt::format("{:.2f}", accuracy->mean);
-  return fmt::format("{:.2f} ± {:.2f}", accuracy->mean, accuracy->deviation);
+std::string verdict(const Beside& beside) {
+  if (!beside.comparison) return "–";
+  const Comparison& c = *beside.comparison;
+  if (c.within()) return "yes";
+  return beside.epoch == 0 ? "no" : c.difference > 0 ? "ahead" : "behind";
 }
 
-std::string percent(const Printed* printed) {
-  if (printed == nullptr) return "–";
-  if (!printed->deviation) return fmt::format("{:.2f}", printed->mean);
-  return fmt::format("{:.2f} ± {:.2f}", printed->mean, *printed->deviation);
-}
-
-std::string released_text(const Printed& printed) {
-  if (!printed.deviation) return fmt::format("{:.4g}", printed.mean);
-  return fmt::format("{:.4g} ± {:.2g}", printed.mean, *printed.deviation);
-}
-
-std::string alone(const ResultRow& row) {
-  std::string text;
-  for (std::size_t i = 0; i < row.commands.size(); ++i) {
-    text += row.commands[i] + (row.commands.size() == 1 ? " --out RUN\n" : fmt::format(" --out RUN-{}\n", i));
+std::string papers_side(const ResultRow& row, const std::string& subset) {
+  const auto end = row.paper.find(subset);
+  if (end == row.paper.end()) return percent(static_cast<const Printed*>(nullptr));
+  const Beside beside = beside_paper(row, subset);
+  if (!beside.paper) {
+    return fmt::format("none at epoch {} ({} after {})", beside.epoch, percent(&end->second), end->second.epochs);
   }
-  return text;
-}
-
-std::vector<std::string> subsets_of(const Experiment& experiment) {
-  std::vector<std::string> out = {"all"};
-  const auto& show = experiment.show;
-  if (std::ranges::find(show, "split") != show.end()) {
-    out.emplace_back("EXP");
-    out.emplace_back("CORRUPT");
-  }
-  return out;
+  const std::string side = percent(&*beside.paper);
+  return beside.epoch == 0 ? side : fmt::format("{} at epoch {}", side, beside.epoch);
 }
 
 std::string to_markdown(const Results& results) {
@@ -98,7 +200,7 @@ std::string to_markdown(const Results& results) {
     text += fmt::format("Profile `{}`, data `{}` ({}), version {}.\n\n", e.profile, e.data.name,
                         counted(e.data.graphs, "graph"), e.version);
     const auto shows = [&](const char* view) { return std::ranges::find(e.show, view) != e.show.end(); };
-    std::vector<std::string> heads = {"model"};
+    Cells heads = {"model"};
     for (const std::string& score : e.scores()) heads.push_back(train::score_title("test_" + score));
     const bool released = e.released(),
                compares =
@@ -108,14 +210,12 @@ std::string to_markdown(const Results& results) {
     if (shows("reach")) heads.emplace_back("epochs to 95 %");
     if (shows("draws")) heads.insert(heads.end(), {"spread between draws", "draws that agree, %"});
     heads.insert(heads.end(), {"folds × epochs", "time"});
-    text += markdown_head(heads);
+    std::vector<Cells> rows;
     for (const std::string& subset : subsets_of(e)) {
       for (const ResultRow& row : e.rows) {
-        std::vector<std::string> cells = {markdown_text(row.name) + subset_label(subset)};
+        Cells& cells = rows.emplace_back(Cells{row.name + subset_label(subset)});
         for (const std::string& score : e.scores()) cells.push_back(cell(row, score, subset));
-        if (released) {
-          for (std::string& own : released_cells(row)) cells.push_back(std::move(own));
-        }
+        if (released) std::ranges::move(released_cells(row), std::back_inserter(cells));
         if (compares) {
           const Beside beside = beside_paper(row, subset);
           std::string difference = "–", within = "–";
@@ -130,11 +230,10 @@ std::string to_markdown(const Results& results) {
           cells.push_back(row.spread ? fmt::format("{:.4f}", *row.spread) : "–");
           cells.push_back(row.agreement ? fmt::format("{:.2f}", 100 * *row.agreement) : "–");
         }
-        cells.insert(cells.end(), {how_far(row), format_duration(row.seconds)});
-        text += markdown_row(cells);
+        cells.insert(cells.end(), {row.how_far(), format_duration(row.seconds)});
       }
     }
-    text += "\nA row alone:\n\n```\n";
+    text += markdown_table(heads, rows) + "\nA row alone:\n\n```\n";
     for (const ResultRow& row : e.rows) text += alone(row);
     text += "```\n\n";
   }
@@ -198,21 +297,19 @@ std::string to_latex(const Results& results) {
     text += fmt::format("% {} (profile {})\n", latex_text(e.title), e.profile);
     const std::vector<std::string> scores = e.scores();
     const bool accuracies = scores.front() == "accuracy";
-    std::vector<std::string> heads = {"Model"};
+    Cells heads = {"Model"};
     for (const std::string& score : scores) {
-      heads.push_back(accuracies ? "Ours (\\%)" : latex_text(train::score_title("test_" + score)));
+      heads.push_back(accuracies ? "Ours (%)" : train::score_title("test_" + score));
     }
-    if (accuracies) heads.emplace_back("Paper (\\%)");
+    if (accuracies) heads.emplace_back("Paper (%)");
     if (e.released()) heads.insert(heads.end(), {"Released", "Ours / released"});
-    std::vector<std::vector<std::string>> rows;
+    std::vector<Cells> rows;
     for (const std::string& subset : subsets_of(e)) {
       for (const ResultRow& row : e.rows) {
-        auto& cells = rows.emplace_back(std::vector{latex_text(row.name) + same_graphs(row) + subset_label(subset)});
-        for (const std::string& score : scores) cells.push_back(latex_text(cell(row, score, subset)));
-        if (accuracies) cells.push_back(latex_text(papers_side(row, subset)));
-        if (e.released()) {
-          for (const std::string& own : released_cells(row)) cells.push_back(latex_text(own));
-        }
+        Cells& cells = rows.emplace_back(Cells{row.name + same_graphs(row) + subset_label(subset)});
+        for (const std::string& score : scores) cells.push_back(cell(row, score, subset));
+        if (accuracies) cells.push_back(papers_side(row, subset));
+        if (e.released()) std::ranges::move(released_cells(row), std::back_inserter(cells));
       }
     }
     text += latex_table("l" + std::string(heads.size() - 1, 'r'), heads, rows) + "\n";
@@ -220,78 +317,28 @@ std::string to_latex(const Results& results) {
   return text;
 }
 
-std::string markdown_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') {
-      out += ' ';
-      continue;
-    }
-    if (std::string_view("\\`*_{}[]<>|").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-std::string latex_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '\\':
-        out += "\\textbackslash{}";
-        break;
-      case '~':
-        out += "\\textasciitilde{}";
-        break;
-      case '^':
-        out += "\\textasciicircum{}";
-        break;
-      case '&':
-      case '%':
-      case '$':
-      case '#':
-      case '_':
-      case '{':
-      case '}':
-        out += '\\';
-        [[fallthrough]];
-      default:
-        out += c == '\n' ? ' ' : c;
+Json page_data(const Results& results, const PageOptions& options) {
+  Json json = page_head("", options.command);
+  json["log"] = results.log;
+  json["experiments"] = Json::array();
+  json["data"] = Json::array();
+  std::set<std::string> seen;
+  const std::size_t pairs = options.pairs.value_or(12);
+  for (const Experiment& e : results.experiments) {
+    Json entry = {{"name", e.name},       {"title", e.title},     {"about", e.about}, {"paper", e.paper},
+                  {"profile", e.profile}, {"version", e.version}, {"show", e.show}};
+    entry["data"] = {{"name", e.data.name}, {"hash", e.data.hash}, {"graphs", e.data.graphs}};
+    entry["rows"] = Json::array();
+    for (const ResultRow& row : e.rows) entry["rows"].push_back(row_json(row, e.scores()));
+    json["experiments"].push_back(std::move(entry));
+    if (pairs == 0 || !seen.insert(e.data.hash).second) continue;
+    try {
+      json["data"].push_back(view_data(e.data, pairs, options.threads));
+    } catch (const Error& error) {
+      json["data"].push_back({{"name", e.data.name}, {"pairs", Json::array()}, {"missing", error.what()}});
     }
   }
-  constexpr std::pair<std::string_view, std::string_view> kBeyond[] = {
-      {"±", "$\\pm$"}, {"²", "$^2$"}, {"–", "--"}, {"×", "$\\times$"}};
-  for (const auto& [from, to] : kBeyond) {
-    for (std::size_t at = out.find(from); at != std::string::npos; at = out.find(from, at + to.size())) {
-      out.replace(at, from.size(), to);
-    }
-  }
-  return out;
-}
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string markdown_row(const std::vector<std::string>& cells) {
-  return fmt::format("| {} |\n", fmt::join(cells, " | "));
-}
-
-std::string markdown_head(const std::vector<std::string>& cells) {
-  std::string text = markdown_row(cells) + "|";
-  for (std::size_t i = 0; i < cells.size(); ++i) text += "---|";
-  return text + "\n";
-}
-
-std::string latex_table(const std::string& columns, const std::vector<std::string>& head,
-                        const std::vector<std::vector<std::string>>& rows) {
-  std::string text =
-      fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{} \\\\\n\\midrule\n", columns, fmt::join(head, " & "));
-  for (const std::vector<std::string>& row : rows) text += fmt::format("{} \\\\\n", fmt::join(row, " & "));
-  return text + "\\bottomrule\n\\end{tabular}\n";
+  return json;
 }
 
 }  // namespace tyche::report

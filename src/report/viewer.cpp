@@ -146,13 +146,20 @@ Json pair_json(const datasets::Dataset& data, const Pair& pair) {
   const std::vector<Graph> graphs = data.set.graphs.subspan(pair.first, 2).all();
   Json json = {{"pair", pair.number}, {"subset", pair.subset}};
   if (pair.core) json["core"] = *pair.core;
-  for (std::size_t i = 0; i < 2; ++i) {
+  for (const std::size_t i : {0, 1}) {
     const std::size_t g = pair.first + i;
-    json["graphs"].push_back(
-        graph_json(graphs[i], graphs[1 - i], g, data.set.labels.empty() ? -1 : data.set.labels[g], pair));
+    const int label = data.set.labels.empty() ? -1 : data.set.labels[g];
+    json["graphs"].push_back(graph_json(graphs[i], graphs[1 - i], g, label, pair));
   }
   json.update(comparison_json(graphs));
   return json;
+}
+
+/// Throws InputError on a graph of more nodes than the page draws.
+void require_drawable(const NamedGraph& named, std::size_t most) {
+  if (named.graph.num_nodes() <= most) return;
+  throw InputError(
+      fmt::format("{} has {} nodes; the page draws graphs of up to {}", named.name, named.graph.num_nodes(), most));
 }
 
 /// 1 where the graph encodes a satisfiable formula, 0 where one that is not, -1 where it encodes none.
@@ -182,11 +189,7 @@ Json view_data(const DataSource& source, std::size_t pairs, unsigned threads) {
 }
 
 Json view_two(const NamedGraph& first, const NamedGraph& second) {
-  for (const NamedGraph* named : {&first, &second}) {
-    if (named->graph.num_nodes() <= kMaxDrawnNodes) continue;
-    throw InputError(fmt::format("{} has {} nodes; the page draws graphs of up to {}", named->name,
-                                 named->graph.num_nodes(), kMaxDrawnNodes));
-  }
+  for (const NamedGraph* named : {&first, &second}) require_drawable(*named, kMaxDrawnNodes);
   const Graph graphs[] = {first.graph, second.graph};
   Json json = {{"pair", 0}, {"subset", ""}};
   for (std::size_t i = 0; i < 2; ++i) {
@@ -206,10 +209,6 @@ Json pair_page_data(const NamedGraph& first, const NamedGraph& second, std::stri
   return json;
 }
 
-std::string pair_page(const NamedGraph& first, const NamedGraph& second, std::string_view command) {
-  return fill_page(page_template(), pair_page_data(first, second, command));
-}
-
 Json pack_graph(const NamedGraph& named) {
   std::string dense = to_graph6(named.graph), sparse = to_sparse6(named.graph);
   Json json = {{"title", named.name}, {"code", sparse.size() < dense.size() ? std::move(sparse) : std::move(dense)}};
@@ -219,14 +218,8 @@ Json pack_graph(const NamedGraph& named) {
   return json;
 }
 
-bool can_pack(const Graph& a, const Graph& b) { return std::max(a.num_nodes(), b.num_nodes()) <= kMaxPackedNodes; }
-
 Json pack_pair(std::string_view title, const NamedGraph& a, const NamedGraph& b) {
-  for (const NamedGraph* named : {&a, &b}) {
-    if (named->graph.num_nodes() <= kMaxPackedNodes) continue;
-    throw InputError(fmt::format("{} has {} nodes; the page draws graphs of up to {}", named->name,
-                                 named->graph.num_nodes(), kMaxPackedNodes));
-  }
+  for (const NamedGraph* named : {&a, &b}) require_drawable(*named, kMaxPackedNodes);
   Json json = {{"title", title}};
   json["graphs"] = {pack_graph(a), pack_graph(b)};
   return json;
@@ -239,7 +232,7 @@ Json confused_page_data(const ConfusedPairs& page) {
   for (const SummaryRow& row : page.rows) json["rows"].push_back({row.name, row.value, row.note});
   std::size_t too_large = 0;
   for (const ConfusedPair& pair : page.pairs) {
-    if (!can_pack(pair.first.graph, pair.second.graph)) {
+    if (std::max(pair.first.graph.num_nodes(), pair.second.graph.num_nodes()) > kMaxPackedNodes) {
       ++too_large;
       continue;
     }
@@ -249,10 +242,6 @@ Json confused_page_data(const ConfusedPairs& page) {
   }
   json["too_large"] = too_large;
   return json;
-}
-
-void write_confused_pairs_page(const std::filesystem::path& path, const ConfusedPairs& page) {
-  write_page(path, confused_page_data(page));
 }
 
 }  // namespace tyche::report

@@ -1,12 +1,5 @@
 #pragma once
 /// Pairs of a data set made ready to be looked at: both graphs drawn, 1-WL round by round, 2-WL's verdict.
-#include <cstddef>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "graph/graph.hpp"
 #include "report/results.hpp"
 
@@ -33,18 +26,10 @@ struct NamedGraph {
 /// formula, by whether that is satisfiable, and -1 elsewhere. Throws InputError on a graph of more than kMaxDrawnNodes.
 [[nodiscard]] Json view_two(const NamedGraph& first, const NamedGraph& second);
 
-/// The page of two graphs, without an experiment: both drawn, 1-WL round by round, and nodes to individualise.
-///
-///   write_file("out.html", report::pair_page({"hexagon", a}, {"two triangles", b}, "tyche wl a.g6 b.g6 --page
-///   out.html"));
-
-/// What the page of two graphs shows: page_data() without experiments, its one data set the pair, and `shows` "pair",
-/// by which the page knows what it is. Throws as view_two() does.
+/// What the page of two graphs shows, without an experiment: both drawn, 1-WL round by round, and nodes to
+/// individualise. It is page_data() without experiments, its one data set the pair, and `shows` "pair", by which the
+/// page knows what it is. `command` made it. Throws as view_two() does.
 [[nodiscard]] Json pair_page_data(const NamedGraph& first, const NamedGraph& second, std::string_view command);
-
-/// The page itself, one file without references to anything outside it. `command` made it. Throws as view_two() and
-/// page_template() do.
-[[nodiscard]] std::string pair_page(const NamedGraph& first, const NamedGraph& second, std::string_view command);
 
 /// Pairs of graphs in few bytes, for pages that hold many: the page decodes, draws and refines a pair when somebody
 /// looks at it (web/src/packed.ts). A pair of BREC takes 20 to 3,000 bytes, an edge of it 4 bits to 3 bytes.
@@ -59,9 +44,6 @@ inline constexpr std::size_t kMaxPackedNodes = 300;
 /// the order of Graph::edges) where they are not all 0.
 [[nodiscard]] Json pack_graph(const NamedGraph& named);
 
-/// Whether both graphs have at most kMaxPackedNodes.
-[[nodiscard]] bool can_pack(const Graph& a, const Graph& b);
-
 /// {title, graphs}. Throws InputError where a graph is too large.
 [[nodiscard]] Json pack_pair(std::string_view title, const NamedGraph& a, const NamedGraph& b);
 
@@ -74,7 +56,7 @@ inline constexpr std::size_t kMaxPackedNodes = 300;
 ///   page.rows = {{"graphs", "188", ""}, {"best accuracy of any 1-WL network", "97.9 %", "node types included"}};
 ///   page.pairs.push_back({{"graph 3", a}, {"graph 8", b}, "Labels 0 and 1."});
 ///   page.command = "tyche inspect --data MUTAG --page out.html";
-///   write_confused_pairs_page("out.html", page);
+///   write_page("out.html", confused_page_data(page));
 struct SummaryRow {
   std::string name;
   std::string value;
@@ -98,8 +80,5 @@ struct ConfusedPairs {
 /// What the page shows (web/src/confused.ts). Pairs with a graph of more than kMaxPackedNodes nodes are
 /// left out; `too_large` says how many.
 [[nodiscard]] Json confused_page_data(const ConfusedPairs& page);
-
-/// One file without references to anything outside it. Throws as page_template() does, and IoError.
-void write_confused_pairs_page(const std::filesystem::path& path, const ConfusedPairs& page);
 
 }  // namespace tyche::report

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "report/results.hpp"
-#include "report/tables.hpp"
+#include "report/page.hpp"
 
 namespace tyche::report {
 namespace {

@@ -1,11 +1,11 @@
 // Runs side by side: whatever their kind, each with the result that its own summary reports.
-#include "report/runs.hpp"
+#include "report/page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "graph/io.hpp"
-#include "report/tables.hpp"
+#include "report/page.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/run_program.hpp"

@@ -1,4 +1,4 @@
-#include "report/tables.hpp"
+#include "report/page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/page.hpp"
-#include "report/tables.hpp"
+#include "report/page.hpp"
 #include "support/damage.hpp"
 #include "support/error.hpp"
 #include "support/run_program.hpp"
