@@ -21,7 +21,7 @@
 
 #include "datasets/dataset.hpp"
 #include "engine/choice.hpp"
-#include "graph/cleaning.hpp"
+#include "graph/lines.hpp"
 #include "support/error.hpp"
 #include "support/said.hpp"
 #include "train/fields.hpp"

@@ -119,7 +119,7 @@ tyche_status tyche_theory_approximate(const char* options, tyche_handle* out) {
     (void)said.small("n", 1, theory::kMaxClassNodes);
     (void)said.small("grid", 1, 1000);
     (void)said.whole("trials", 1);
-    return std::make_shared<Answer>(json_of(theory::approximate(theory::approximate_options(said))));
+    return std::make_shared<Answer>(json_of(theory::approximate(said)));
   });
 }
 

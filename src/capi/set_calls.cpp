@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "capi/capi.hpp"
-#include "datasets/certify.hpp"
+#include "datasets/certificate.hpp"
 #include "datasets/generate.hpp"
 #include "distinguish/pairs.hpp"
 #include "engine/engine.hpp"

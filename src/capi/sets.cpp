@@ -1,5 +1,5 @@
 #include "capi/capi.hpp"
-#include "graph/set_hash.hpp"
+#include "graph/sets.hpp"
 
 namespace tyche::capi {
 

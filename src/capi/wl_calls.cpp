@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "capi/capi.hpp"
-#include "engine/core/drawn_numbers.hpp"
+#include "engine/core/draw_tables.hpp"
 #include "engine/core/randomness.hpp"
 #include "graph/named.hpp"
 #include "graph/patterns.hpp"
@@ -111,12 +111,7 @@ tyche_status tyche_wl_groups(tyche_handle set, const char* options, tyche_handle
       for (std::size_t g = 0; g < graphs.size(); ++g) list.push_back(to_json(surveys[g], graphs[g].num_nodes()));
       return std::make_shared<Answer>(list);
     }
-    const wl::Grouping grouping = wl::group(graphs, test.refining);
-    return std::make_shared<Answer>(Json{{"graphs", graphs.size()},
-                                         {"groups", grouping.groups},
-                                         {"group", grouping.group},
-                                         {"stable_after", grouping.stable_after},
-                                         {"classes", grouping.classes}});
+    return std::make_shared<Answer>(to_json(wl::group(graphs, test.refining)));
   });
 }
 

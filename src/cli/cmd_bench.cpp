@@ -3,8 +3,7 @@
 #include <numeric>
 
 #include "cli/cli.hpp"
-#include "measure/paths.hpp"
-#include "measure/training.hpp"
+#include "measure/measure.hpp"
 #include "nn/description.hpp"
 #include "nn/levels.hpp"
 #include "support/parallel.hpp"

@@ -5,7 +5,7 @@
 #include "cli/cli.hpp"
 #include "report/look_page.hpp"
 #include "train/data.hpp"
-#include "train/export.hpp"
+#include "train/checkpoint.hpp"
 #include "train/run.hpp"
 
 namespace tyche::cli::look_command {

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "datasets/folds.hpp"
-#include "graph/graph6.hpp"
+#include "graph/formats.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -9,7 +9,7 @@
 #include "engine/core/schedule.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
 #include "engine/cuda/path.hpp"
-#include "engine/cuda/runtime/drawn.hpp"
+#include "engine/cuda/runtime/drawn.cuh"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 
