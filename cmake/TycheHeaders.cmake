@@ -21,7 +21,7 @@ set(TYCHE_PUBLIC_HEADERS
   support/error.hpp support/random.hpp support/progress.hpp support/statistics.hpp)
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
-  datasets/counting.hpp datasets/node_tasks.hpp
+  datasets/tasks.hpp
   datasets/planar_draw.hpp engine/core/both.hpp engine/core/feature_blocks.hpp engine/core/job.hpp
   engine/core/optimiser.hpp engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp graph/graphs.hpp
   graph/json_numbers.hpp graph/lines.hpp graph/listed_edges.hpp graph/records.hpp graph/rows.hpp graph/set_builder.hpp

@@ -8,7 +8,6 @@
 #include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
 #include "inspect/inspection.hpp"
-#include "inspect/report.hpp"
 #include "report/runs.hpp"
 #include "support/stopwatch.hpp"
 #include "support/words.hpp"
@@ -56,10 +55,7 @@ std::shared_ptr<Object> distinguish_on(const SetObject& set, const char* json) {
 
 std::shared_ptr<Object> inspect_of(const SetObject& set, const char* json) {
   const Options options(json, {"target", "folds", "fold_scheme", "validation", "seed", "all", "threads"});
-  std::vector<std::string> notes;
-  const inspect::Options how = inspect::options_of(options, set.dataset(), notes);
-  inspect::Inspection found = inspect::examine(set.dataset(), how);
-  found.notes.insert(found.notes.end(), notes.begin(), notes.end());
+  const inspect::Inspection found = inspect::examine(set.dataset(), inspect::options_of(options, set.dataset()));
   return std::make_shared<Answer>(Json{{"text", inspect::to_text(found)}, {"answer", inspect::to_json(found)}});
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "distinguish/summary.hpp"
+#include "distinguish/call.hpp"
 
 namespace tyche::report {
 
