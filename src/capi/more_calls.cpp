@@ -3,7 +3,7 @@
 #include "compare/compare.hpp"
 #include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
-#include "inspect/report.hpp"
+#include "inspect/inspection.hpp"
 #include "report/page.hpp"
 #include "support/words.hpp"
 #include "theory/acr_io.hpp"
@@ -60,10 +60,7 @@ tyche_status tyche_inspect(tyche_handle set, const char* options, tyche_handle* 
   return answer(out, [&] {
     const auto object = set_of(set);
     const Options said(options, {"target", "folds", "fold_scheme", "validation", "seed", "all", "threads"});
-    std::vector<std::string> notes;
-    const inspect::Options how = inspect::options_of(said, object->dataset(), notes);
-    inspect::Inspection found = inspect::examine(object->dataset(), how);
-    found.notes.insert(found.notes.end(), notes.begin(), notes.end());
+    const inspect::Inspection found = inspect::examine(object->dataset(), inspect::options_of(said, object->dataset()));
     return std::make_shared<Answer>(Json{{"text", inspect::to_text(found)}, {"answer", inspect::to_json(found)}});
   });
 }

@@ -1,8 +1,11 @@
 // tyche reproduce: the paper's tables and figures, or a user's own experiments, into one folder.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/cli.hpp"
-#include "experiments/cost.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/plan.hpp"
 #include "experiments/records.hpp"
@@ -10,6 +13,8 @@
 #include "support/machine.hpp"
 #include "support/parallel.hpp"
 #include "support/ranks.hpp"
+#include "support/seal.hpp"
+#include "support/stopwatch.hpp"
 #include "support/version.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -179,7 +184,7 @@ void run(const Call& call) {
       .threads = threads, .resume = call.flag("resume"), .cache = wl::default_cache_folder(), .progress = progress};
   experiments::Outcome outcome;
   in_step(ranks, [&] { outcome = experiments::run_plan(plan, ranks, how); });
-  const bool nested = experiments::has_nested(plan);
+  const bool nested = std::ranges::any_of(plan.experiments, &Experiment::nested);
   if (nested && outcome.complete == outcome.trials) {
     const std::size_t candidates = outcome.trained;
     experiments::add_finals(plan);  // the same on every rank: it reads what all of them wrote
@@ -203,7 +208,7 @@ void run(const Call& call) {
                                   {"trained", outcome.trained},
                                   {"complete", outcome.complete},
                                   {"seconds", seconds}};
-  if (outcome.trained > 0) experiments::write_log(out, entry);
+  if (outcome.trained > 0) append_entry(std::filesystem::path(out) / "log.jsonl", entry);
   if (outcome.complete < outcome.trials) {
     throw Interrupted(fmt::format("stopped with {} of {} trials complete; go on with '{} --resume'", outcome.complete,
                                   outcome.trials, command_line(call, threads)));

@@ -71,6 +71,12 @@ Graph without_edge(const Graph& graph, const Edge& edge) {
 struct ExpExamination : Examination {
   std::vector<Edge> added{};  ///< of a CORRUPT pair
 
+  void run() {
+    find_subset();
+    check_formulas();
+    check_graphs();
+  }
+
   void find_subset() {
     auto edges = added_edges(unsat, sat);
     out.subset = expectation.subset.value_or(edges ? Subset::corrupt : Subset::exp);
@@ -122,8 +128,7 @@ struct ExpExamination : Examination {
       sat_formula = decode(sat);
       unsat_formula = decode(unsat);
     } catch (const InputError& error) {
-      fail("encoding", error.what());
-      return;
+      return fail("encoding", error.what());
     }
     for (const Formula* formula : {&sat_formula, &unsat_formula}) {
       for (const Disjunction& disjunction : formula->disjunctions) out.wide += disjunction.size() > kMaxWidth ? 1u : 0u;
@@ -135,8 +140,8 @@ struct ExpExamination : Examination {
     const bool unsat_ok = check_unsat(unsat_formula);
     out.labels_ok = sat_ok && unsat_ok;
     if (!added.empty()) {
-      const auto spare = std::find_if(added.begin(), added.end(),
-                                      [&](const Edge& e) { return satisfiable(decode(without_edge(sat, e))); });
+      const auto spare =
+          std::ranges::find_if(added, [&](const Edge& e) { return satisfiable(decode(without_edge(sat, e))); });
       out.corrupt_minimal = spare == added.end();
       if (!out.corrupt_minimal) {
         fail("corrupt-minimal",
@@ -185,6 +190,32 @@ std::optional<Parts> take_apart(const Graph& graph) {
 
 struct TseitinExamination : Examination {
   bool small = false;  ///< few enough base nodes for searches
+
+  /// Labels are checked by parity (the charges read back from the graph; for the satisfiable one an assignment is
+  /// evaluated) and by CaDiCaL, which is not asked over base graphs of more than 40 nodes: refuting a Tseitin formula
+  /// takes a solver time exponential in the width of the base graph. Nor is bliss then, for which these graphs are the
+  /// hard ones; that one formula is satisfiable and the other is not says that their graphs are not isomorphic.
+  void run() {
+    out.subset = Subset::tseitin;
+    out.tseitin.emplace();
+    out.wl2_distinct = true;  // until it is seen that they are not
+    std::optional<Parts> even, odd;
+    try {
+      even = take_apart(sat);
+      odd = take_apart(unsat);
+    } catch (const InputError& error) {
+      return fail("encoding", error.what());
+    }
+    if (!even || !odd) {
+      return fail("tseitin", fmt::format("no component of the graph labelled {} is a Tseitin formula over a connected "
+                                         "cubic graph",
+                                         even ? 0 : 1));
+    }
+    if (!check_cores(*even, *odd)) return;
+    check_labels(*even, *odd);
+    check_graphs();
+    look_higher();
+  }
 
   bool check_cores(const Parts& even, const Parts& odd) {
     TseitinFindings& found = *out.tseitin;
@@ -259,59 +290,26 @@ bool has_tseitin_core(const Graph& graph) {
   }
 }
 
-/// The certificate of the graph labelled 1 and the one labelled 0. Labels are checked by parity (the charges read back
-/// from the graph; for the satisfiable one an assignment is evaluated) and by CaDiCaL, which is not asked over base
-/// graphs of more than 40 nodes: refuting a Tseitin formula takes a solver time exponential in the width of the base
-/// graph. Nor is bliss then, for which these graphs are the hard ones; that one formula is satisfiable and the other is
-/// not says that their graphs are not isomorphic.
-PairCertificate certify_tseitin(std::uint64_t pair, const Graph& sat, const Graph& unsat,
-                                const Expectation& expectation) {
-  TseitinExamination examination{{pair, sat, unsat, expectation}};
-  examination.out.subset = Subset::tseitin;
-  examination.out.tseitin.emplace();
-  examination.out.wl2_distinct = true;  // until it is seen that they are not
-  std::optional<Parts> even, odd;
-  try {
-    even = take_apart(sat);
-    odd = take_apart(unsat);
-  } catch (const InputError& error) {
-    examination.fail("encoding", error.what());
-    return std::move(examination.out);
-  }
-  if (!even || !odd) {
-    examination.fail("tseitin",
-                     fmt::format("no component of the graph labelled {} is a Tseitin formula over a connected "
-                                 "cubic graph",
-                                 even ? 0 : 1));
-    return std::move(examination.out);
-  }
-  if (examination.check_cores(*even, *odd)) {
-    examination.check_labels(*even, *odd);
-    examination.check_graphs();
-    examination.look_higher();
-  }
-  return std::move(examination.out);
-}
-
 }  // namespace
 
 PairCertificate certify_pair(std::uint64_t pair, const LabelledGraph& first, const LabelledGraph& second,
                              const Expectation& expectation) {
   const bool swapped = first.label == 0 && second.label == 1;
-  ExpExamination examination{
-      {pair, swapped ? second.graph : first.graph, swapped ? first.graph : second.graph, expectation}};
-  if (!swapped && (first.label != 1 || second.label != 0)) {
-    examination.fail(
-        "label", fmt::format("labels {} and {}; expected one 1 (satisfiable) and one 0", first.label, second.label));
+  const Examination begun{pair, swapped ? second.graph : first.graph, swapped ? first.graph : second.graph,
+                          expectation};
+  const auto examined = [](auto examination) {
+    examination.run();
     return std::move(examination.out);
+  };
+  if (!swapped && (first.label != 1 || second.label != 0)) {
+    Examination refused = begun;
+    refused.fail("label",
+                 fmt::format("labels {} and {}; expected one 1 (satisfiable) and one 0", first.label, second.label));
+    return std::move(refused.out);
   }
   const bool ladder = expectation.subset ? *expectation.subset == Subset::tseitin
-                                         : has_tseitin_core(examination.sat) || has_tseitin_core(examination.unsat);
-  if (ladder) return certify_tseitin(pair, examination.sat, examination.unsat, expectation);
-  examination.find_subset();
-  examination.check_formulas();
-  examination.check_graphs();
-  return std::move(examination.out);
+                                         : has_tseitin_core(begun.sat) || has_tseitin_core(begun.unsat);
+  return ladder ? examined(TseitinExamination{begun}) : examined(ExpExamination{begun});
 }
 
 }  // namespace tyche::datasets

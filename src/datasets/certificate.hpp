@@ -87,18 +87,20 @@ struct TseitinTotals {
   std::uint64_t sets3_distinct = 0, sets3_tried = 0, wl3_distinct = 0, wl3_tried = 0;
 };
 
-/// Sums over pairs.
-struct Certificate {
-  static constexpr const char* kOf = "pair";
-
-  std::uint64_t pairs = 0;
-  // Of pairs of EXP and CEXP:
+/// Sums over pairs of EXP and CEXP.
+struct ExpTotals {
   std::uint64_t labels_ok = 0, unsat_exhaustive = 0;
   std::uint64_t planar_pairs = 0;  ///< among EXP-like pairs, of which alone it is asked
   std::uint64_t wl1_equal = 0, wl2_distinct = 0, non_isomorphic = 0;
   std::uint64_t corrupt_pairs = 0, corrupt_minimal = 0;
   std::uint64_t width_violations = 0;   ///< disjunctions of more than 5 literals
   std::uint64_t bridge_violations = 0;  ///< planar parts with bridges or in pieces
+};
+
+struct Certificate : ExpTotals {
+  static constexpr const char* kOf = "pair";
+
+  std::uint64_t pairs = 0;
   TseitinTotals tseitin;
   /// Different base graphs of the ladder's pairs; nothing where they were not counted.
   std::optional<std::uint64_t> base_classes;

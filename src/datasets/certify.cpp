@@ -7,8 +7,8 @@
 #include <span>
 
 #include "datasets/certificate.hpp"
-#include "datasets/counting.hpp"
 #include "datasets/folds.hpp"
+#include "datasets/tasks.hpp"
 #include "datasets/tseitin.hpp"
 #include "graph/patterns.hpp"
 #include "support/error.hpp"
@@ -58,17 +58,6 @@ class LabelledGraphs {
     return out;
   }
 
-  /// At most `most` graphs; fewer at the end only.
-  std::vector<LabelledGraph> next(std::size_t most) {
-    std::vector<LabelledGraph> out;
-    while (out.size() < most) {
-      auto graph = next();
-      if (!graph) break;
-      out.push_back(*std::move(graph));
-    }
-    return out;
-  }
-
  private:
   std::optional<Manifest> manifest_;
   std::optional<GinReader> reader_;
@@ -103,7 +92,12 @@ void examine_all(LabelledGraphs& graphs, std::size_t together, const char* what,
   Progress progress("certify", total, options.progress);
   for (std::uint64_t done = 0;;) {
     if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} {}", done, total, what));
-    const std::vector<LabelledGraph> some = graphs.next(kChunk);
+    std::vector<LabelledGraph> some;
+    while (some.size() < kChunk) {
+      auto graph = graphs.next();
+      if (!graph) break;
+      some.push_back(*std::move(graph));
+    }
     if (some.empty()) return;
     std::vector<decltype(examine(done, some.data()))> found(some.size() / together);
     parallel_for(found.size(), options.threads, [&](std::size_t i) {
@@ -217,6 +211,11 @@ AnyCertificate certify_any(const std::filesystem::path& path, const CertifyOptio
 
 // ---- sums, and what they say
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExpTotals, labels_ok, unsat_exhaustive, planar_pairs, wl1_equal, wl2_distinct,
+                                   non_isomorphic, corrupt_pairs, corrupt_minimal, width_violations, bridge_violations)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TseitinTotals, pairs, labels_parity, labels_solver, solver_tried, wl1_equal,
+                                   wl2_equal, non_isomorphic, sets3_distinct, sets3_tried, wl3_distinct, wl3_tried)
+
 namespace {
 
 Node least_skip(const std::string& form, Node nodes) {
@@ -228,33 +227,10 @@ Node least_skip(const std::string& form, Node nodes) {
 
 nlohmann::json sums_of(const Certificate& c) {
   nlohmann::json out = nlohmann::json::object();
-  if (c.tseitin.pairs == 0 || c.tseitin.pairs < c.pairs) {
-    out = {{"labels_ok", c.labels_ok},
-           {"unsat_exhaustive", c.unsat_exhaustive},
-           {"planar_pairs", c.planar_pairs},
-           {"wl1_equal", c.wl1_equal},
-           {"wl2_distinct", c.wl2_distinct},
-           {"non_isomorphic", c.non_isomorphic},
-           {"corrupt_pairs", c.corrupt_pairs},
-           {"corrupt_minimal", c.corrupt_minimal},
-           {"width_violations", c.width_violations},
-           {"bridge_violations", c.bridge_violations}};
-  }
+  if (c.tseitin.pairs == 0 || c.tseitin.pairs < c.pairs) out = static_cast<const ExpTotals&>(c);
   out["pairs"] = c.pairs;
-  if (const TseitinTotals& t = c.tseitin; t.pairs > 0) {
-    out["tseitin"] = {{"pairs", t.pairs},
-                      {"labels_parity", t.labels_parity},
-                      {"labels_solver", t.labels_solver},
-                      {"solver_tried", t.solver_tried},
-                      {"wl1_equal", t.wl1_equal},
-                      {"wl2_equal", t.wl2_equal},
-                      {"non_isomorphic", t.non_isomorphic},
-                      {"sets3_distinct", t.sets3_distinct},
-                      {"sets3_tried", t.sets3_tried},
-                      {"wl3_distinct", t.wl3_distinct},
-                      {"wl3_tried", t.wl3_tried}};
-    if (c.base_classes) out["tseitin"]["base_classes"] = *c.base_classes;
-  }
+  if (c.tseitin.pairs > 0) out["tseitin"] = c.tseitin;
+  if (c.tseitin.pairs > 0 && c.base_classes) out["tseitin"]["base_classes"] = *c.base_classes;
   return out;
 }
 

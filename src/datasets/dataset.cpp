@@ -97,15 +97,6 @@ Manifest read_manifest(const std::filesystem::path& path) {
   return out;
 }
 
-namespace {
-
-/// A file that a manifest's hash is of.
-bool is_own_file(const std::filesystem::path& path) {
-  return path.filename() == "graphs.txt" || path.filename() == "graphs.jsonl";
-}
-
-}  // namespace
-
 FoldScheme usual_scheme(const Dataset& dataset) {
   return dataset.subset.empty() && dataset.pair.empty() ? FoldScheme::stratified : FoldScheme::contiguous;
 }
@@ -123,13 +114,13 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
   if (!std::filesystem::is_directory(path, ignored) || !std::filesystem::exists(manifest, ignored)) return data;
   const Manifest read = read_manifest(manifest);
   const std::vector<GraphInfo>& infos = read.graphs;
-  if (const auto graphs = locate_graphs(path, format).path; !read.content.empty() && is_own_file(graphs)) {
-    if (read.content != fmt::format("{:016x}", hash_bytes(read_file(graphs)))) {
-      throw InputError::at(graphs.string(), "",
-                           fmt::format("is not what {} was written for: it was damaged or changed (who changed it on "
-                                       "purpose removes the manifest)",
-                                       manifest.string()));
-    }
+  const std::filesystem::path graphs = locate_graphs(path, format).path;
+  const bool hashed = graphs.filename() == "graphs.txt" || graphs.filename() == "graphs.jsonl";
+  if (hashed && !read.content.empty() && read.content != fmt::format("{:016x}", hash_bytes(read_file(graphs)))) {
+    throw InputError::at(graphs.string(), "",
+                         fmt::format("is not what {} was written for: it was damaged or changed (who changed it on "
+                                     "purpose removes the manifest)",
+                                     manifest.string()));
   }
   if (infos.size() != data.set.graphs.size()) {
     throw InputError::at(manifest.string(), "",

@@ -9,7 +9,7 @@
 
 #include "datasets/exp.hpp"
 #include "datasets/folds.hpp"
-#include "datasets/node_tasks.hpp"
+#include "datasets/tasks.hpp"
 #include "graph/io.hpp"
 
 namespace tyche::datasets {

@@ -78,8 +78,7 @@ Subset subset_of(const ExpParameters& parameters, std::uint64_t index) {
 }
 
 bool contains_variable(const Disjunction& disjunction, Literal variable) {
-  return std::any_of(disjunction.begin(), disjunction.end(),
-                     [&](Literal l) { return l == variable || l == -variable; });
+  return std::ranges::any_of(disjunction, [&](Literal l) { return l == variable || l == -variable; });
 }
 
 /// The satisfiable formula of a CORRUPT pair: `unsat` with literals added until it is satisfiable and at least three

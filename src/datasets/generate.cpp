@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <variant>
@@ -28,10 +27,8 @@ namespace {
 
 /// What is made at once: a pair, or a graph alone.
 struct Portion {
-  std::vector<LabelledGraph> graphs;
-  std::vector<GraphInfo> infos;
-  std::vector<float> targets;    ///< of a graph of COUNTING
-  std::vector<int> node_labels;  ///< of a graph whose nodes have any
+  GraphSet set;
+  std::vector<GraphInfo> infos;  ///< one per graph
   /// What its certificate adds up; nothing where none was asked for.
   std::variant<std::monostate, PairCertificate, CslFacts, std::string> examined;
   std::uint64_t nodes = 0, edges = 0;
@@ -61,20 +58,21 @@ struct Work {
 /// Both graphs of a pair, examined where that is asked for.
 Portion pair_piece(const Formula& sat, const Formula& unsat, GraphInfo info, bool certify) {
   Portion out;
-  for (const int label : {1, 0}) {
-    out.graphs.push_back({encode(label == 1 ? sat : unsat), label});
-    info.label = label;
+  const LabelledGraph both[] = {{encode(sat), 1}, {encode(unsat), 0}};
+  for (const LabelledGraph& one : both) {
+    out.set.graphs.push_back(one.graph);
+    out.set.labels.push_back(info.label = one.label);
     out.infos.push_back(info);
   }
-  if (certify) out.examined = certify_pair(info.pair, out.graphs[0], out.graphs[1], expected_of(info.pair, {}, &info));
+  if (certify) out.examined = certify_pair(info.pair, both[0], both[1], expected_of(info.pair, {}, &info));
   return out;
 }
 
 /// A graph by itself.
-Portion single_piece(LabelledGraph graph, Subset subset) {
+Portion single_piece(const Graph& graph, const GraphInfo& info) {
   Portion out;
-  out.graphs.push_back(std::move(graph));
-  out.infos.push_back({.subset = subset});
+  out.set.graphs = {graph};
+  out.infos = {info};
   return out;
 }
 
@@ -88,25 +86,21 @@ void name_planar_parts(const std::vector<PlanarSize>& sizes, const std::string& 
 }
 
 Work work_of(const ExpParameters& p, const GenerateOptions& options) {
-  Work work{.pieces = p.pairs,
-            .parameters = {{"core_min", p.core_min}, {"core_max", p.core_max}},
-            .certificate = {},
-            .make = {}};
-  name_planar_parts(p.planar_sizes, options.planar_source_name, work.parameters);
-  work.make = [&p, certify = options.certify](std::uint64_t index) {
+  nlohmann::ordered_json parameters = {{"core_min", p.core_min}, {"core_max", p.core_max}};
+  name_planar_parts(p.planar_sizes, options.planar_source_name, parameters);
+  const auto make = [&p, certify = options.certify](std::uint64_t index) {
     const ExpPair pair = make_pair(p, index);
     const GraphInfo info{.pair = static_cast<std::uint32_t>(index), .subset = pair.subset, .core = pair.core};
     return pair_piece(pair.sat, pair.unsat, info, certify);
   };
-  return work;
+  return {p.pairs, std::move(parameters), Certificate{}, make};
 }
 
 Work work_of(const TseitinParameters& p, const GenerateOptions& options) {
-  Work work{
-      .pieces = p.pairs, .parameters = {{"base_nodes", base_nodes_text(p.base_nodes)}}, .certificate = {}, .make = {}};
-  name_planar_parts(p.planar_sizes, options.planar_source_name, work.parameters);
-  if (p.unseen > 0) work.parameters["unseen"] = p.unseen;
-  work.make = [maker = std::make_shared<const TseitinMaker>(p), certify = options.certify](std::uint64_t index) {
+  nlohmann::ordered_json parameters = {{"base_nodes", base_nodes_text(p.base_nodes)}};
+  name_planar_parts(p.planar_sizes, options.planar_source_name, parameters);
+  if (p.unseen > 0) parameters["unseen"] = p.unseen;
+  const auto make = [maker = std::make_shared<const TseitinMaker>(p), certify = options.certify](std::uint64_t index) {
     const TseitinPair pair = maker->make(index);
     const GraphInfo info{.pair = static_cast<std::uint32_t>(index),
                          .subset = Subset::tseitin,
@@ -114,52 +108,48 @@ Work work_of(const TseitinParameters& p, const GenerateOptions& options) {
                          .base_class = pair.base_class};
     return pair_piece(pair.sat, pair.unsat, info, certify);
   };
-  return work;
+  return {p.pairs, std::move(parameters), Certificate{}, make};
 }
 
 Work work_of(const CslParameters& p, const GenerateOptions& options) {
-  Work work{.pieces = p.graphs(),
-            .parameters = {{"nodes", kCslNodes}, {"copies", p.copies}},
-            .certificate = CslCertificate{},
-            .make = {}};
-  work.make = [&p, certify = options.certify](std::uint64_t index) {
-    Portion out = single_piece(make_csl(p, index), Subset::csl);
-    GraphInfo& info = out.infos[0];
-    info.label = out.graphs[0].label;
-    info.skip = kCslSkips[static_cast<std::size_t>(info.label)];
-    if (certify) out.examined = examine_csl(out.graphs[0], csl_graph(kCslNodes, kCslSkips[0]));
+  const auto make = [&p, certify = options.certify](std::uint64_t index) {
+    const LabelledGraph made = make_csl(p, index);
+    const Node skip = kCslSkips[static_cast<std::size_t>(made.label)];
+    Portion out = single_piece(made.graph, {.subset = Subset::csl, .label = made.label, .skip = skip});
+    out.set.labels = {made.label};
+    if (certify) {
+      CslFacts facts = examine_csl(made, csl_graph(kCslNodes, kCslSkips[0]));
+      facts.said_skip = skip;
+      out.examined = std::move(facts);
+    }
     return out;
   };
-  return work;
+  return {p.graphs(), {{"nodes", kCslNodes}, {"copies", p.copies}}, CslCertificate{}, make};
 }
 
 Work work_of(const CountingParameters& p, const GenerateOptions& options) {
-  Work work{
-      .pieces = p.graphs, .parameters = {{"patterns", kUsualPatterns}}, .certificate = TaskCertificate{}, .make = {}};
-  work.make = [&p, certify = options.certify](std::uint64_t index) {
+  const auto make = [&p, certify = options.certify](std::uint64_t index) {
     CountedGraph made = make_counting(p, index);
-    Portion out = single_piece({std::move(made.graph), 0}, Subset::counting);
-    out.targets = std::move(made.targets);
-    if (certify) out.examined = examine_counting(out.graphs[0].graph, out.targets);
+    Portion out = single_piece(made.graph, {.subset = Subset::counting});
+    if (certify) out.examined = examine_counting(made.graph, made.targets);
+    out.set.target_dim = made.targets.size();
+    out.set.targets = std::move(made.targets);
     return out;
   };
-  return work;
+  return {p.graphs, {{"patterns", kUsualPatterns}}, TaskCertificate{}, make};
 }
 
 Work work_of(const NodeTaskParameters& p, const GenerateOptions& options) {
-  Work work{.pieces = p.graphs,
-            .parameters = {{"nodes", p.nodes}},
-            .certificate = TaskCertificate{.task = p.task},
-            .make = {}};
-  if (p.task <= NodeTask::lcc) work.parameters["degree"] = p.degree;
-  work.make = [&p, certify = options.certify](std::uint64_t index) {
-    NodeLabelled made = make_node_task(p, index);
-    Portion out = single_piece({std::move(made.graph), 0}, subset_of(p.task));
-    out.node_labels = std::move(made.labels);
-    if (certify) out.examined = examine_node_task(p.task, out.graphs[0].graph, out.node_labels);
+  nlohmann::ordered_json parameters = {{"nodes", p.nodes}};
+  if (p.task <= NodeTask::lcc) parameters["degree"] = p.degree;
+  const auto make = [&p, certify = options.certify](std::uint64_t index) {
+    const NodeLabelled made = make_node_task(p, index);
+    Portion out = single_piece(made.graph, {.subset = subset_of(p.task)});
+    out.set.node_labels = {made.labels};
+    if (certify) out.examined = examine_node_task(p.task, made.graph, made.labels);
     return out;
   };
-  return work;
+  return {p.graphs, std::move(parameters), TaskCertificate{.task = p.task}, make};
 }
 
 /// Throws InputError on parameters out of range.
@@ -183,23 +173,13 @@ std::string manifest_head(const Recipe& recipe, const Work& work) {
   return text + "  \"graphs\": [\n";
 }
 
-std::string line_of(const Portion& piece) {
-  GraphSet one;
-  one.graphs = {piece.graphs[0].graph};
-  one.targets = piece.targets;
-  one.target_dim = piece.targets.size();
-  if (!piece.node_labels.empty()) one.node_labels = {piece.node_labels};
-  return jsonl_line(one, 0);
-}
-
 void write_down(Portion& piece) {
-  for (std::size_t i = 0; i < piece.graphs.size(); ++i) {
-    const LabelledGraph& g = piece.graphs[i];
-    const bool plain = piece.targets.empty() && piece.node_labels.empty();
-    piece.text += plain ? gin_text(g.graph, g.label) : line_of(piece);
+  const GraphSet& set = piece.set;
+  for (std::size_t i = 0; i < set.graphs.size(); ++i) {
+    piece.text += set.labels.empty() ? jsonl_line(set, i) : gin_text(set.graphs[i], set.labels[i]);
     piece.entries += fmt::format("{}    {}", i == 0 ? "" : ",\n", manifest_entry(piece.infos[i]));
   }
-  piece.graphs.clear();
+  piece.set = {};
 }
 
 void add(Certificate& sums, Portion& piece) { sums.add(std::get<PairCertificate>(std::move(piece.examined))); }
@@ -230,13 +210,14 @@ GenerateResult make_all(const Work& work, const GenerateOptions& options, const 
   Progress progress("generate", work.pieces, options.progress);
   constexpr std::uint64_t kChunk = 512;  // pieces in memory at a time
   for (std::uint64_t first = 0; first < work.pieces; first += kChunk) {
-    if (interrupted()) throw Interrupted(stopped);
     std::vector<Portion> made(std::min(kChunk, work.pieces - first));
     parallel_for(made.size(), options.threads, [&](std::size_t i) {
+      if (interrupted()) throw Interrupted(stopped);
       made[i] = work.make(first + i);
-      for (const LabelledGraph& g : made[i].graphs) {
-        made[i].nodes += g.graph.num_nodes();
-        made[i].edges += g.graph.num_edges();
+      const Graphs& graphs = made[i].set.graphs;
+      for (std::size_t g = 0; g < graphs.size(); ++g) {
+        made[i].nodes += graphs.num_nodes(g);
+        made[i].edges += graphs.num_edges(g);
       }
       finish(made[i]);
       progress.add(1);
@@ -249,21 +230,17 @@ GenerateResult make_all(const Work& work, const GenerateOptions& options, const 
   return result;
 }
 
-void append(Portion piece, Dataset& out) {
-  for (std::size_t g = 0; g < piece.graphs.size(); ++g) {
-    out.set.graphs.push_back(std::move(piece.graphs[g].graph));
-    if (!piece.targets.empty()) {
-      out.set.target_dim = piece.targets.size();
-      out.set.targets.insert(out.set.targets.end(), piece.targets.begin(), piece.targets.end());
-      continue;
-    }
-    if (!piece.node_labels.empty()) {
-      out.set.node_labels.push_back(std::move(piece.node_labels));
-      continue;
-    }
-    out.set.labels.push_back(piece.graphs[g].label);
-    out.subset.push_back(piece.infos[g].subset);
-    if (in_pairs(piece.infos[g].subset)) out.pair.push_back(piece.infos[g].pair);
+void append(const Portion& piece, Dataset& out) {
+  const GraphSet& set = piece.set;
+  for (const Graph& graph : set.graphs) out.set.graphs.push_back(graph);
+  out.set.labels.insert(out.set.labels.end(), set.labels.begin(), set.labels.end());
+  out.set.targets.insert(out.set.targets.end(), set.targets.begin(), set.targets.end());
+  out.set.target_dim = set.target_dim;
+  for (const auto labels : set.node_labels) out.set.node_labels.push_back({labels.begin(), labels.end()});
+  for (const GraphInfo& info : piece.infos) {
+    if (info.subset >= Subset::counting) continue;  // plain graphs with targets or labels of nodes
+    out.subset.push_back(info.subset);
+    if (in_pairs(info.subset)) out.pair.push_back(info.pair);
   }
 }
 
@@ -313,7 +290,7 @@ Made make(const GenerateOptions& options) {
   out.dataset.name = out.dataset.set.name = recipe_name(options.recipe);
   out.result = make_all(
       work_of(options), options, "stopped before all graphs were made", [](Portion&) {},
-      [&](Portion& piece) { append(std::move(piece), out.dataset); });
+      [&](const Portion& piece) { append(piece, out.dataset); });
   out.dataset.hash = content_hash(out.dataset.set);
   return out;
 }

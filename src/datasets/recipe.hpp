@@ -10,10 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "datasets/counting.hpp"
 #include "datasets/csl.hpp"
 #include "datasets/exp.hpp"
-#include "datasets/node_tasks.hpp"
+#include "datasets/tasks.hpp"
 #include "datasets/tseitin.hpp"
 
 namespace tyche::datasets {

@@ -106,15 +106,14 @@ PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> form
   std::vector<std::string> stems;
   for (const BrecFile& file : present) stems.emplace_back(file.stem);
   for (const std::string& stem : only) {
-    if (std::find(stems.begin(), stems.end(), stem) != stems.end()) continue;
+    if (std::ranges::find(stems, stem) != stems.end()) continue;
     throw InputError::at(path.string(), "",
                          present.empty() ? fmt::format("is no folder of BREC's files, so it has no part '{}'", stem)
                                          : fmt::format("has no part '{}'; there are {}", stem, fmt::join(stems, ", ")));
   }
   if (present.empty() || format) return pairs_of(read_graphs(path, format, cleaning), path.string());
   if (!only.empty()) {
-    std::erase_if(present,
-                  [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
+    std::erase_if(present, [&](const BrecFile& file) { return std::ranges::find(only, file.stem) == only.end(); });
   }
   return checked(load_brec(path, present, cleaning), path.string());
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "distinguish/call.hpp"
 #include "support/error.hpp"
@@ -24,7 +25,6 @@ namespace {
 constexpr const char* kAsked = "distinguish.json";
 constexpr const char* kResults = "results.jsonl";
 constexpr const char* kPairs = "pairs.json";
-constexpr const char* kLog = "log.jsonl";
 
 nlohmann::ordered_json to_json(const Verdict& verdict) {
   nlohmann::ordered_json json = {{"told_apart", verdict.told_apart},
@@ -139,10 +139,11 @@ std::filesystem::path Records::network(std::uint64_t seed) const {
 }
 
 bool Records::has(const Chunk& chunk, std::uint64_t seed) const {
-  const auto there = std::ranges::count_if(results_, [&](const PairResult& r) {
-    return r.seed == seed && r.pair >= chunk.first && r.pair < chunk.first + chunk.count;
-  });
-  return there == chunk.count;
+  std::set<std::uint32_t> there;
+  for (const PairResult& r : results_) {
+    if (r.seed == seed && r.pair >= chunk.first && r.pair < chunk.first + chunk.count) there.insert(r.pair);
+  }
+  return there.size() == chunk.count;
 }
 
 void Records::add(const std::vector<PairResult>& results, const PairSet& pairs) {
@@ -289,7 +290,7 @@ StoredRun load_run(const std::filesystem::path& folder) {
         (folder / kResults).string(), "",
         fmt::format("has a result of pair {}, but there are {} pairs", result.pair, run.origin.pairs.size()));
   }
-  run.log = read_entries(folder / kLog);
+  run.log = read_entries(folder / "log.jsonl");
   for (const auto& call : run.log) run.seconds += call.value("seconds", 0.0);
   return run;
 }
@@ -324,10 +325,6 @@ PairSet load_pairs_of(const StoredRun& run) {
                          fmt::format("has changed since the run was made: content hash {}, then {}", hash, data.hash));
   }
   return pairs;
-}
-
-void write_log(const std::filesystem::path& folder, const nlohmann::ordered_json& entry) {
-  append_entry(folder / kLog, entry);
 }
 
 }  // namespace tyche::distinguish

@@ -101,7 +101,7 @@ struct StoredRun {
   Settings settings;
   Origin origin;
   std::vector<PairResult> results;
-  std::vector<nlohmann::ordered_json> log{};  ///< calls that added results, oldest first
+  std::vector<nlohmann::ordered_json> log{};  ///< calls that added results, oldest first (log.jsonl)
   double seconds = 0;                         ///< of all calls; of what distinguish() gives, of this one
 };
 
@@ -113,8 +113,5 @@ struct StoredRun {
 
 /// The pairs themselves, for pictures. Throws InputError where the data is gone, or is not what the run was made with.
 [[nodiscard]] PairSet load_pairs_of(const StoredRun& run);
-
-/// Adds a line to the run's log.jsonl.
-void write_log(const std::filesystem::path& folder, const nlohmann::ordered_json& entry);
 
 }  // namespace tyche::distinguish

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "distinguish/released.hpp"
+#include "distinguish/judge.hpp"
 #include "engine/sets/set_data.hpp"
 #include "nn/program.hpp"
 #include "support/error.hpp"

@@ -11,7 +11,7 @@
 /// Training ends for a pair, and with it for its control, when the loss shows that it has learned (kLearned), at the
 /// next of a few fixed epochs; this looks at training draws alone, so the test afterwards is none the wiser. A result
 /// is a function of settings, pairs, seed and engine: not of threads, nor of the chunks that were run before. With
-/// released scoring (released.hpp) each pair is trained and judged on its own, by `judge` alone.
+/// released scoring (judge.hpp) each pair is trained and judged on its own, by `judge` alone.
 ///
 /// Settings::together has one network for all pairs, which is harder than a network per pair: two classes, "the first
 /// graph of its pair" and "the second", learned from draws of all graphs and judged pair by pair on fresh draws, by the
@@ -48,16 +48,6 @@ inline constexpr std::size_t kPairSides = 3;
 /// Steps that a network with batch norm takes at least: tests go by running means, which a step moves a tenth of the
 /// way.
 inline constexpr std::uint64_t kSettled = 64;
-
-struct PairResult {
-  std::uint64_t seed = 1;
-  std::uint32_t pair = 0;
-  std::uint32_t epochs = 0;  ///< that its network, and that of its control, was trained for
-  Verdict verdict;
-  Verdict control;
-
-  friend bool operator==(const PairResult&, const PairResult&) = default;
-};
 
 /// The epochs after which training looks at the loss: a 16th, an eighth, a quarter, a half and all.
 [[nodiscard]] std::vector<std::uint32_t> milestones(std::uint32_t epochs);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "distinguish/released.hpp"
+#include "distinguish/judge.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"

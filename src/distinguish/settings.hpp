@@ -22,7 +22,7 @@ inline constexpr double kLevel = 0.01;
 /// Draws of each graph in an epoch of one network for all pairs.
 inline constexpr std::uint32_t kTogetherDraws = 8;
 
-/// How a network is trained and judged: by a test that is right (judge.hpp), or by BREC's own protocol (released.hpp).
+/// How a network is trained and judged: by a test that is right, or by BREC's own protocol (judge.hpp).
 enum class Scoring { exact, released };
 /// "exact", "released"; the parser throws InputError that lists them on any other.
 [[nodiscard]] std::string_view name(Scoring scoring);
@@ -30,7 +30,7 @@ enum class Scoring { exact, released };
 
 struct Settings {
   Scoring scoring = Scoring::exact;
-  bool together = false;    ///< one network for all pairs (together.hpp), not one per pair
+  bool together = false;    ///< one network for all pairs (runner.hpp), not one per pair
   train::RunConfig config;  ///< config.seed is the first seed; of `training`, epochs are the most there can be
   std::uint32_t seeds = 1;
   std::uint32_t draws = 512;               ///< fresh ones that each graph of a pair is judged on

@@ -50,39 +50,107 @@ std::filesystem::path path_from(const std::filesystem::path& folder, const std::
 
 constexpr std::string_view kNetwork = "model.network";
 
-struct Settings {
-  const Document* document;
-  std::filesystem::path folder;  ///< where relative paths start
+/// What a profile changes: settings of the data, settings of all models, or everything away.
+struct ProfileChanges {
+  bool left_out = false;
+  std::vector<Setting> data, defaults;
+};
+
+/// A data set of an experiment: its own, or one of [[datasets]].
+struct DataPart {
+  std::string name;   ///< of [[datasets]]
+  std::string title;  ///< likewise
+  std::vector<Setting> data, defaults;
+  std::string paper_data;  ///< likewise; the file's where it is empty
+};
+
+/// Reads the experiments of a file under a profile.
+class Reader {
+ public:
+  Reader(std::string_view text, std::string_view file, std::string_view profile, std::filesystem::path folder)
+      : document_(parse_document(text, file)), profile_(profile), folder_(std::move(folder)) {}
+
+  std::vector<Experiment> read() {
+    Experiment shared;
+    shared.name = std::filesystem::path(document_.file).stem().string();
+    shared.title = document_.take_text("title", shared.name);
+    shared.about = document_.take_text("about", "");
+    shared.paper = document_.take_text("paper", "");
+    shared.paper_data = document_.take_text("paper_data", "");
+    shared.show = document_.take_texts("show");
+    if (shared.show.empty()) shared.show = {"table", "curves"};
+    static const std::vector<std::string> shows = {"table", "curves", "split", "deviation", "reach", "draws"};
+    for (const std::string& show : shared.show) {
+      if (std::ranges::find(shows, show) == shows.end()) {
+        throw InputError::at(document_.file, "show",
+                             fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
+      }
+    }
+    take_selection(shared);
+    take_profile();
+    take_data();
+    defaults_ = settled(document_.take_table("defaults"));
+    grid_ = settled(document_.take_table("grid"));
+    models_ = document_.take_list("models");
+    if (models_.empty()) models_.emplace_back().file = document_.file;
+    document_.expect_empty(std::array<std::string, 13>{"title", "about", "paper", "paper_data", "show", "selection",
+                                                       "repeats", "data", "datasets", "defaults", "models", "grid",
+                                                       "profiles"});
+    std::vector<Experiment> experiments;
+    for (const DataPart& part : parts_) {
+      Experiment& e = experiments.emplace_back(shared);
+      if (!part.name.empty()) {
+        e.name += "-" + part.name;
+        e.title += ": " + part.title;
+      }
+      if (!part.paper_data.empty()) e.paper_data = part.paper_data;
+      e.data = read_data(part.data);
+      e.rows = read_rows(part, !e.data.split.empty());
+      const bool repeated = std::ranges::any_of(e.rows, [](const auto& row) { return row.repeats > 1; });
+      if (e.nested && repeated) {
+        throw InputError::at(document_.file, kRepeats,
+                             "nested selection trains what it chose `repeats` times; say that");
+      }
+    }
+    return experiments;
+  }
+
+ private:
+  /// What goes wrong in body() is the setting's fault.
+  void blaming(const Setting& s, const auto& body) const {
+    try {
+      body();
+    } catch (const InputError& error) {
+      document_.fail(s, error.what());
+    }
+  }
 
   /// A description, or where the file of one is, seen from the experiment's.
-  [[nodiscard]] std::string network(const Setting& s) const {
-    if (!s.value.is_string()) document->fail(s, fmt::format("expected text in quotes, found {}", s.value.dump()));
-    const std::string text = s.value.get<std::string>();
+  std::string network(const Setting& s) const {
+    const std::string text = document_.text(s);
     if (text.empty() || text.find('\n') != text.npos || text.front() == '{') return text;
-    return path_from(folder, text).string();
+    return path_from(folder_, text).string();
   }
 
   void check_key(const Setting& s) const {
     const auto& keys = config_keys();
-    if (std::ranges::find(keys, s.key) != keys.end()) return;
-    throw InputError::at(document->file, fmt::format("line {}", s.line),
-                         fmt::format("unknown key '{}'{}", s.key, did_you_mean(s.key, keys)));
+    if (std::ranges::find(keys, s.key) == keys.end()) document_.unknown(s, keys);
   }
 
   void apply(const Setting& s, ExperimentRow& row) const {
     check_key(s);
     if (s.key == kFoldsRun || s.key == kRepeats) {
       if (!s.value.is_number_integer() || s.value.get<std::int64_t>() < 1 || s.value.get<std::int64_t>() > 1000000) {
-        document->fail(s, fmt::format("expected a whole number from 1 on, found {}", s.value.dump()));
+        document_.fail(s, fmt::format("expected a whole number from 1 on, found {}", s.value.dump()));
       }
       (s.key == kFoldsRun ? row.folds_run : row.repeats) = s.value.get<std::uint32_t>();
       return;
     }
     const train::Field& field = *train::find_field(s.key);
     field.assign(row.config, s.key == kNetwork ? nlohmann::json(network(s)) : s.value,
-                 fmt::format("{}: line {}: {}", document->file, s.line, s.key));
+                 fmt::format("{}: line {}: {}", document_.file, s.line, s.key));
     const std::string wrong = field.wrong ? field.wrong(row.config) : "";
-    if (!wrong.empty()) document->fail(s, fmt::format("{}; came {}", wrong, s.value.dump()));
+    if (!wrong.empty()) document_.fail(s, fmt::format("{}; came {}", wrong, s.value.dump()));
   }
 
   void apply(const std::vector<Setting>& settings, ExperimentRow& row) const {
@@ -101,132 +169,214 @@ struct Settings {
       return found;
     };
     const Setting *kind = last("model.kind"), *random = last("model.random"), *described = last(kNetwork);
+    nn::ModelConfig said;
     if (described != nullptr) {
-      const nn::ModelConfig said = nn::described_by(network(*described));
+      said = nn::described_by(network(*described));
       row.config = train::default_config(said.kind, said.random);
-      for (const auto* list : lists) apply(*list, row);
-      return;
-    }
-    nn::Random inputs = nn::Random::features;
-    try {
-      if (random != nullptr) inputs = nn::parse_random(random->value.get<std::string>());
-    } catch (const InputError& error) {
-      document->fail(*random, error.what());
-    }
-    try {
-      row.config = train::default_config(kind == nullptr ? "gcn" : kind->value.get<std::string>(), inputs);
-    } catch (const InputError& error) {
-      document->fail(kind == nullptr ? *random : *kind, error.what());
+    } else {
+      if (kind != nullptr) said.kind = kind->value.get<std::string>();
+      if (random != nullptr) {
+        blaming(*random, [&] { said.random = nn::parse_random(random->value.get<std::string>()); });
+      }
+      const Setting unsaid;
+      blaming(kind != nullptr     ? *kind
+              : random != nullptr ? *random
+                                  : unsaid,
+              [&] { row.config = train::default_config(said.kind, said.random); });
     }
     for (const auto* list : lists) apply(*list, row);
   }
-};
 
-// ---- data
-
-void apply_data(const Document& document, const Setting& s, DataSpec& data, const std::filesystem::path& folder) {
-  const auto text = [&] {
-    if (!s.value.is_string()) document.fail(s, fmt::format("expected text in quotes, found {}", s.value.dump()));
-    return s.value.get<std::string>();
-  };
-  const std::vector<std::string> parameters = datasets::parameter_keys();
-  if (s.key == "generate") {
-    data.generated = true;
-    data.recipe = datasets::recipe_of(text());
-  } else if (s.key == "folder") {
-    if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
-    data.in_folder = s.value.get<bool>();
-  } else if (s.key == "path") {
-    data.path = data.in_folder ? std::filesystem::path(text()) : path_from(folder, text());
-  } else if (s.key == "format") {
-    data.format = text();
-  } else if (s.key == "split") {
-    data.split = data.in_folder ? text() : path_from(folder, text()).string();
-  } else if (s.key == "clean") {
-    if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
-    data.clean = s.value.get<bool>();
-  } else if (std::ranges::find(parameters, s.key) != parameters.end()) {
-    try {
-      datasets::set_parameter(data.recipe, s.key, s.value.is_string() ? s.value.get<std::string>() : s.value.dump());
-    } catch (const InputError& error) {
-      document.fail(s, error.what());
-    }
-  } else {
-    std::vector<std::string> keys = parameters;
-    keys.insert(keys.end(), {"generate", "folder", "path", "format", "split", "clean"});
-    throw InputError::at(document.file, fmt::format("line {}", s.line),
-                         fmt::format("unknown key 'data.{}'{}", s.key, did_you_mean(s.key, keys)));
-  }
-}
-
-DataSpec read_data(const Document& document, std::vector<Setting> settings, const std::vector<Setting>& profile,
-                   const std::filesystem::path& folder) {
-  DataSpec data;
-  settings.insert(settings.end(), profile.begin(), profile.end());
-  // These say what the other keys mean, so they go first wherever they stand.
-  std::stable_partition(settings.begin(), settings.end(),
-                        [](const Setting& s) { return s.key == "generate" || s.key == "folder"; });
-  for (const Setting& s : settings) apply_data(document, s, data, folder);
-  if (data.generated == !data.path.empty()) {
-    throw InputError::at(document.file, "[data]",
-                         "expected either generate (\"exp\", \"tseitin\", …) or path (a file or folder of graphs)");
-  }
-  if (data.generated) {
-    try {
-      datasets::check(data.recipe);
-    } catch (const InputError& error) {
-      throw InputError::at(document.file, "[data]", error.what());
+  void apply_data(const Setting& s, DataSpec& data) const {
+    const auto path = [&] {
+      return data.in_folder ? std::filesystem::path(document_.text(s)) : path_from(folder_, document_.text(s));
+    };
+    const std::vector<std::string> parameters = datasets::parameter_keys();
+    if (s.key == "generate") {
+      data.generated = true;
+      data.recipe = datasets::recipe_of(document_.text(s));
+    } else if (s.key == "folder") {
+      data.in_folder = document_.flag(s);
+    } else if (s.key == "path") {
+      data.path = path();
+    } else if (s.key == "format") {
+      data.format = document_.text(s);
+    } else if (s.key == "split") {
+      data.split = path().string();
+    } else if (s.key == "clean") {
+      data.clean = document_.flag(s);
+    } else if (std::ranges::find(parameters, s.key) != parameters.end()) {
+      const std::string value = s.value.is_string() ? s.value.get<std::string>() : s.value.dump();
+      blaming(s, [&] { datasets::set_parameter(data.recipe, s.key, value); });
+    } else {
+      std::vector<std::string> keys = parameters;
+      keys.insert(keys.end(), {"generate", "folder", "path", "format", "split", "clean"});
+      document_.unknown(s, keys, "data." + s.key);
     }
   }
-  return data;
-}
 
-// ---- rows
-
-/// The product of the grid's lists with a row: each combination a row of its own, named by what changes.
-std::vector<ExperimentRow> spread(const Settings& settings, const std::vector<Setting>& grid,
-                                  const ExperimentRow& row) {
-  std::vector<ExperimentRow> rows = {row};
-  for (const Setting& axis : grid) {
-    if (axis.key == "model.kind" || axis.key == kNetwork) {
-      settings.document->fail(axis, "kinds differ in their defaults; give each a [[models]] of its own");
+  DataSpec read_data(std::vector<Setting> settings) const {
+    DataSpec data;
+    settings.insert(settings.end(), changes_.data.begin(), changes_.data.end());
+    // These say what the other keys mean, so they go first wherever they stand.
+    std::ranges::stable_partition(settings, [](const Setting& s) { return s.key == "generate" || s.key == "folder"; });
+    for (const Setting& s : settings) apply_data(s, data);
+    if (data.generated == !data.path.empty()) {
+      throw InputError::at(document_.file, "[data]",
+                           "expected either generate (\"exp\", \"tseitin\", …) or path (a file or folder of graphs)");
     }
-    if (!axis.value.is_array() || axis.value.empty()) {
-      settings.document->fail(axis, fmt::format("expected a list of values, found {}", axis.value.dump()));
-    }
-    std::vector<ExperimentRow> next;
-    for (const ExperimentRow& from : rows) {
-      for (const nlohmann::json& value : axis.value) {
-        ExperimentRow& made = next.emplace_back(from);
-        settings.apply(Setting{axis.key, value, axis.line}, made);
-        const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
-        made.name += fmt::format(", {} {}", axis.key.substr(axis.key.find('.') + 1), shown);
+    if (data.generated) {
+      try {
+        datasets::check(data.recipe);
+      } catch (const InputError& error) {
+        throw InputError::at(document_.file, "[data]", error.what());
       }
     }
-    rows = std::move(next);
+    return data;
   }
-  return rows;
-}
 
-/// A table `quick`, or `quick = false`: the profile leaves this out.
-bool take_left_out(Document& document, std::string_view key) {
-  const auto found = std::ranges::find_if(document.settings, [&](const Setting& s) { return s.key == key; });
-  if (found == document.settings.end()) return false;
-  if (found->value != false) {
-    document.fail(*found, fmt::format("expected false (left out) or keys below it, found {}", found->value.dump()));
+  /// The product of the grid's lists with a row: each combination a row of its own, named by what changes.
+  std::vector<ExperimentRow> spread(const ExperimentRow& row) const {
+    std::vector<ExperimentRow> rows = {row};
+    for (const Setting& axis : grid_) {
+      if (axis.key == "model.kind" || axis.key == kNetwork) {
+        document_.fail(axis, "kinds differ in their defaults; give each a [[models]] of its own");
+      }
+      if (!axis.value.is_array() || axis.value.empty()) {
+        document_.fail(axis, fmt::format("expected a list of values, found {}", axis.value.dump()));
+      }
+      std::vector<ExperimentRow> next;
+      for (const ExperimentRow& from : rows) {
+        for (const nlohmann::json& value : axis.value) {
+          ExperimentRow& made = next.emplace_back(from);
+          apply(Setting{axis.key, value, axis.line}, made);
+          const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
+          made.name += fmt::format(", {} {}", axis.key.substr(axis.key.find('.') + 1), shown);
+        }
+      }
+      rows = std::move(next);
+    }
+    return rows;
   }
-  document.settings.erase(found);
-  return true;
-}
 
-void finish(const Document& document, ExperimentRow& row) {
-  auto& folds = row.config.folds;
-  if (row.folds_run == 0) row.folds_run = folds.count;
-  if (row.folds_run > folds.count) {
-    throw InputError::at(document.file, row.name,
-                         fmt::format("folds.run is {}, but folds.count is {}", row.folds_run, folds.count));
+  /// A table `quick`, or `quick = false`: the profile leaves this out.
+  static bool take_left_out(Document& document, std::string_view key) {
+    const auto found = document.take(key);
+    if (found && found->value != false) {
+      document.fail(*found, fmt::format("expected false (left out) or keys below it, found {}", found->value.dump()));
+    }
+    return found.has_value();
   }
-}
+
+  void take_profile() {
+    for (const char* name : kProfiles) {
+      const std::string table = fmt::format("profiles.{}", name);
+      ProfileChanges changes;
+      changes.left_out = take_left_out(document_, table);
+      for (Setting& s : document_.take_table(table)) {
+        const bool is_data = s.key.starts_with("data.");
+        if (!is_data && !s.key.starts_with("defaults.")) {
+          document_.unknown(s, std::array<std::string, 2>{"data", "defaults"}, fmt::format("{}.{}", table, s.key));
+        }
+        s.key.erase(0, s.key.find('.') + 1);
+        (is_data ? changes.data : changes.defaults).push_back(std::move(s));
+      }
+      changes.defaults = settled(std::move(changes.defaults));
+      if (name == profile_) {
+        changes_ = std::move(changes);
+      } else {
+        // A mistake in a profile that is not asked for is a mistake all the same.
+        ExperimentRow scratch;
+        apply(changes.defaults, scratch);
+        DataSpec unused;
+        for (const Setting& s : changes.data) apply_data(s, unused);
+      }
+    }
+  }
+
+  void take_data() {
+    for (Document& table : document_.take_list("datasets")) {
+      DataPart& part = parts_.emplace_back();
+      part.name = table.take_text("name", "");
+      if (part.name.empty()) throw InputError::at(document_.file, "[[datasets]]", "expected a name for every data set");
+      part.title = table.take_text("title", part.name);
+      part.paper_data = table.take_text("paper_data", "");
+      part.defaults = settled(table.take_table("defaults"));
+      part.data = std::move(table.settings);
+    }
+    std::vector<Setting> own = document_.take_table("data");
+    if (parts_.empty()) {
+      parts_.emplace_back().data = std::move(own);
+    } else if (!own.empty()) {
+      document_.fail(own.front(), "there are [[datasets]], so there is no [data] beside them");
+    }
+  }
+
+  /// The rows of one data set; models that name others in `on` are left out.
+  std::vector<ExperimentRow> read_rows(const DataPart& part, bool split) const {
+    std::vector<ExperimentRow> rows;
+    for (Document model : models_) {
+      ExperimentRow row;
+      row.name = model.take_text("name", "");
+      row.paper = model.take_text("paper", row.name);
+      row.curve = model.take_text("curve", row.paper);
+      const std::vector<std::string> on = model.take_texts("on");
+      for (const std::string& name : on) {
+        const bool known = std::ranges::any_of(parts_, [&](const DataPart& p) { return p.name == name; });
+        if (!known)
+          throw InputError::at(document_.file, "on", fmt::format("none of [[datasets]] is called '{}'", name));
+      }
+      bool out = changes_.left_out || (!on.empty() && std::ranges::find(on, part.name) == on.end());
+      std::vector<Setting> own;
+      for (const char* name : kProfiles) {
+        const bool without = take_left_out(model, name);
+        std::vector<Setting> mine = settled(model.take_table(name));
+        for (const Setting& s : mine) check_key(s);
+        if (name == profile_) {
+          out = out || without;
+          own = std::move(mine);
+        }
+      }
+      model.settings = settled(std::move(model.settings));
+      apply_over_defaults({&defaults_, &part.defaults, &model.settings, &changes_.defaults, &own}, row);
+      if (row.name.empty()) row.name = row.config.model.kind;
+      if (!model.items.empty()) model.expect_empty(config_keys());
+      if (out) continue;
+      for (ExperimentRow& made : spread(row)) {
+        made.model = row.name;
+        const std::uint32_t folds = made.config.folds.count;
+        if (split || made.folds_run == 0) made.folds_run = split ? 0 : folds;
+        if (made.folds_run > folds) {
+          throw InputError::at(document_.file, made.name,
+                               fmt::format("folds.run is {}, but folds.count is {}", made.folds_run, folds));
+        }
+        const bool taken = std::ranges::any_of(rows, [&](const ExperimentRow& r) { return r.name == made.name; });
+        if (taken) throw InputError::at(document_.file, "models", fmt::format("two rows are called '{}'", made.name));
+        rows.push_back(std::move(made));
+      }
+    }
+    return rows;
+  }
+
+  /// How rows of a grid become results: each is one, or the best of them by validation is.
+  void take_selection(Experiment& experiment) {
+    const std::string selection = document_.take_text("selection", "none");
+    if (selection != "none" && selection != "nested") {
+      throw InputError::at(document_.file, "selection",
+                           fmt::format("expected \"nested\" or \"none\", found '{}'", selection));
+    }
+    experiment.nested = selection == "nested";
+    experiment.repeats = document_.take_whole("repeats", experiment.repeats, 1, 1000);
+  }
+
+  Document document_;
+  std::string_view profile_;
+  std::filesystem::path folder_;  ///< where relative paths start
+  ProfileChanges changes_;
+  std::vector<DataPart> parts_;
+  std::vector<Setting> defaults_, grid_;
+  std::vector<Document> models_;
+};
 
 }  // namespace
 
@@ -245,184 +395,10 @@ std::string DataSpec::name() const {
   return datasets::folder_name(recipe);
 }
 
-namespace {
-
-/// What a profile changes: settings of the data, settings of all models, or everything away.
-struct ProfileChanges {
-  bool left_out = false;
-  std::vector<Setting> data, defaults;
-};
-
-ProfileChanges take_profile(Document& document, std::string_view profile, const std::filesystem::path& folder) {
-  const Settings settings{&document, folder};
-  ProfileChanges chosen;
-  for (const char* name : kProfiles) {
-    const std::string table = fmt::format("profiles.{}", name);
-    ProfileChanges changes;
-    changes.left_out = take_left_out(document, table);
-    for (Setting& s : document.take_table(table)) {
-      const bool is_data = s.key.starts_with("data.");
-      if (!is_data && !s.key.starts_with("defaults.")) {
-        const std::vector<std::string> parts = {"data", "defaults"};
-        throw InputError::at(document.file, fmt::format("line {}", s.line),
-                             fmt::format("unknown key '{}.{}'{}", table, s.key, did_you_mean(s.key, parts)));
-      }
-      s.key.erase(0, s.key.find('.') + 1);
-      (is_data ? changes.data : changes.defaults).push_back(std::move(s));
-    }
-    changes.defaults = settled(std::move(changes.defaults));
-    if (name == profile) {
-      chosen = std::move(changes);
-    } else {
-      // A mistake in a profile that is not asked for is a mistake all the same.
-      ExperimentRow scratch;
-      settings.apply(changes.defaults, scratch);
-      DataSpec unused;
-      for (const Setting& s : changes.data) apply_data(document, s, unused, folder);
-    }
-  }
-  return chosen;
-}
-
-/// A data set of an experiment: its own, or one of [[datasets]].
-struct DataPart {
-  std::string name;   ///< of [[datasets]]
-  std::string title;  ///< likewise
-  std::vector<Setting> data, defaults;
-  std::string paper_data;  ///< likewise; the file's where it is empty
-};
-
-std::vector<DataPart> take_data(Document& document) {
-  std::vector<DataPart> parts;
-  for (Document& table : document.take_list("datasets")) {
-    DataPart& part = parts.emplace_back();
-    part.name = table.take_text("name", "");
-    if (part.name.empty()) throw InputError::at(document.file, "[[datasets]]", "expected a name for every data set");
-    part.title = table.take_text("title", part.name);
-    part.paper_data = table.take_text("paper_data", "");
-    part.defaults = settled(table.take_table("defaults"));
-    part.data = std::move(table.settings);
-  }
-  std::vector<Setting> own = document.take_table("data");
-  if (parts.empty()) {
-    parts.emplace_back().data = std::move(own);
-  } else if (!own.empty()) {
-    document.fail(own.front(), "there are [[datasets]], so there is no [data] beside them");
-  }
-  return parts;
-}
-
-/// The rows of one data set; models that name others in `on` are left out.
-std::vector<ExperimentRow> read_rows(const Document& document, const DataPart& part, const ProfileChanges& changes,
-                                     std::string_view profile, const std::vector<Setting>& defaults,
-                                     const std::vector<Setting>& grid, std::vector<Document> models,
-                                     const std::vector<DataPart>& parts, bool split,
-                                     const std::filesystem::path& folder) {
-  const Settings settings{&document, folder};
-  std::vector<ExperimentRow> rows;
-  for (Document& model : models) {
-    ExperimentRow row;
-    row.name = model.take_text("name", "");
-    row.paper = model.take_text("paper", row.name);
-    row.curve = model.take_text("curve", row.paper);
-    const std::vector<std::string> on = model.take_texts("on");
-    for (const std::string& name : on) {
-      const bool known = std::ranges::any_of(parts, [&](const DataPart& p) { return p.name == name; });
-      if (!known) throw InputError::at(document.file, "on", fmt::format("none of [[datasets]] is called '{}'", name));
-    }
-    bool out = changes.left_out || (!on.empty() && std::ranges::find(on, part.name) == on.end());
-    std::vector<Setting> own;
-    for (const char* name : kProfiles) {
-      const bool without = take_left_out(model, name);
-      std::vector<Setting> mine = settled(model.take_table(name));
-      for (const Setting& s : mine) settings.check_key(s);
-      if (name == profile) {
-        out = out || without;
-        own = std::move(mine);
-      }
-    }
-    model.settings = settled(std::move(model.settings));
-    settings.apply_over_defaults({&defaults, &part.defaults, &model.settings, &changes.defaults, &own}, row);
-    if (row.name.empty()) row.name = row.config.model.kind;
-    if (!model.items.empty()) model.expect_empty(config_keys());
-    if (out) continue;
-    for (ExperimentRow& made : spread(settings, grid, row)) {
-      made.model = row.name;
-      if (split) {
-        made.folds_run = 0;
-      } else {
-        finish(document, made);
-      }
-      const bool taken = std::ranges::any_of(rows, [&](const ExperimentRow& r) { return r.name == made.name; });
-      if (taken) throw InputError::at(document.file, "models", fmt::format("two rows are called '{}'", made.name));
-      rows.push_back(std::move(made));
-    }
-  }
-  return rows;
-}
-
-/// How rows of a grid become results: each is one, or the best of them by validation is.
-void take_selection(Document& document, Experiment& experiment) {
-  const std::string selection = document.take_text("selection", "none");
-  if (selection != "none" && selection != "nested") {
-    throw InputError::at(document.file, "selection",
-                         fmt::format("expected \"nested\" or \"none\", found '{}'", selection));
-  }
-  experiment.nested = selection == "nested";
-  const double repeats = document.take_number("repeats", experiment.repeats);
-  if (!(repeats >= 1 && repeats <= 1000) || repeats != static_cast<std::uint32_t>(repeats)) {
-    throw InputError::at(document.file, "repeats",
-                         fmt::format("expected a whole number from 1 to 1000, found {}", repeats));
-  }
-  experiment.repeats = static_cast<std::uint32_t>(repeats);
-}
-
-}  // namespace
-
 std::vector<Experiment> parse_experiments(std::string_view text, std::string_view file, std::string_view profile,
                                           const std::filesystem::path& folder) {
   check_profile(profile);
-  Document document = parse_document(text, file);
-  Experiment shared;
-  shared.name = std::filesystem::path(file).stem().string();
-  shared.title = document.take_text("title", shared.name);
-  shared.about = document.take_text("about", "");
-  shared.paper = document.take_text("paper", "");
-  shared.paper_data = document.take_text("paper_data", "");
-  shared.show = document.take_texts("show");
-  if (shared.show.empty()) shared.show = {"table", "curves"};
-  static const std::vector<std::string> shows = {"table", "curves", "split", "deviation", "reach", "draws"};
-  for (const std::string& show : shared.show) {
-    if (std::ranges::find(shows, show) == shows.end()) {
-      throw InputError::at(file, "show", fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
-    }
-  }
-  take_selection(document, shared);
-  const ProfileChanges changes = take_profile(document, profile, folder);
-  const std::vector<DataPart> parts = take_data(document);
-  const std::vector<Setting> defaults = settled(document.take_table("defaults"));
-  const std::vector<Setting> grid = settled(document.take_table("grid"));
-  std::vector<Document> models = document.take_list("models");
-  if (models.empty()) models.emplace_back().file = document.file;
-  document.expect_empty(std::array<std::string, 13>{"title", "about", "paper", "paper_data", "show", "selection",
-                                                    "repeats", "data", "datasets", "defaults", "models", "grid",
-                                                    "profiles"});
-  std::vector<Experiment> experiments;
-  for (const DataPart& part : parts) {
-    Experiment& e = experiments.emplace_back(shared);
-    if (!part.name.empty()) {
-      e.name += "-" + part.name;
-      e.title += ": " + part.title;
-    }
-    if (!part.paper_data.empty()) e.paper_data = part.paper_data;
-    e.data = read_data(document, part.data, changes.data, folder);
-    e.rows = read_rows(document, part, changes, profile, defaults, grid, models, parts, !e.data.split.empty(), folder);
-    const bool repeated = std::ranges::any_of(e.rows, [](const auto& row) { return row.repeats > 1; });
-    if (e.nested && repeated) {
-      throw InputError::at(file, kRepeats, "nested selection trains what it chose `repeats` times; say that");
-    }
-  }
-  return experiments;
+  return Reader(text, file, profile, folder).read();
 }
 
 std::vector<Experiment> load_experiments(const ExperimentFile& file, std::string_view profile) {

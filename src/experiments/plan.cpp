@@ -74,6 +74,30 @@ std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& con
   return plan.folds.size() - 1;
 }
 
+/// Puts trials into a plan, each once, and each new one into the group of its shape.
+class Trials {
+ public:
+  explicit Trials(Plan& plan) : plan_(plan) {
+    for (std::size_t t = 0; t < plan.trials.size(); ++t) by_key_.emplace(plan.trials[t].key, t);
+  }
+
+  std::size_t add(const std::string& label, std::size_t folds, const train::RunConfig& config) {
+    const std::string key = trial_key(config);
+    const auto [at, fresh] = by_key_.try_emplace(key, plan_.trials.size());
+    if (!fresh) return at->second;
+    plan_.trials.push_back({key, label, folds, config, plan_.out / "trials" / key});
+    const std::string shape = fmt::format("{}\n{}", folds, train::identity(config, train::kGroupMayDiffer));
+    const auto [group, new_group] = by_shape_.try_emplace(shape, plan_.groups.size());
+    if (new_group) plan_.groups.emplace_back();
+    plan_.groups[group->second].push_back(at->second);
+    return at->second;
+  }
+
+ private:
+  Plan& plan_;
+  std::map<std::string, std::size_t> by_key_, by_shape_;
+};
+
 }  // namespace
 
 std::string engine_of_device(const std::string& device) {
@@ -81,8 +105,6 @@ std::string engine_of_device(const std::string& device) {
   const bool chooses = choice.device == engine::EngineChoice::Device::automatic;
   return chooses && choice.on_gpu() ? "cuda" : device;
 }
-
-bool trains_in_lockstep(const std::string& engine) { return engine::EngineChoice(engine).on_gpu(); }
 
 std::string trial_key(const train::RunConfig& config) {
   std::string text = train::identity(config, {});
@@ -95,8 +117,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
   Plan plan;
   plan.out = out;
   plan.experiments = std::move(experiments);
-  std::map<std::string, std::size_t> by_key;
-  std::map<std::string, std::size_t> by_shape;
+  Trials trials(plan);
   for (std::size_t e = 0; e < plan.experiments.size(); ++e) {
     Experiment& experiment = plan.experiments[e];
     if (experiment.rows.empty()) continue;
@@ -120,20 +141,12 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       } catch (const InputError& error) {
         throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));
       }
-      const std::string shape = fmt::format("{}\n{}", folds, train::identity(config, train::kGroupMayDiffer));
       if (row.folds_run == 0 || !config.folds.split.empty()) row.folds_run = config.folds.count;
       const std::uint32_t first = config.training.repeat;
       for (std::uint32_t i = 0; i < row.folds_run * row.repeats; ++i) {
         config.folds.only = i / row.repeats;
         config.training.repeat = first + i % row.repeats;
-        const std::string key = trial_key(config);
-        const auto [at, fresh] = by_key.try_emplace(key, plan.trials.size());
-        planned.trials.push_back(at->second);
-        if (!fresh) continue;
-        plan.trials.push_back({key, row.name, folds, config, out / "trials" / key});
-        const auto [group, new_group] = by_shape.try_emplace(shape, plan.groups.size());
-        if (new_group) plan.groups.emplace_back();
-        plan.groups[group->second].push_back(at->second);
+        planned.trials.push_back(trials.add(row.name, folds, config));
       }
     }
   }
@@ -177,13 +190,8 @@ Winner winner_of(const Plan& plan, const std::vector<std::size_t>& candidates, s
 
 }  // namespace
 
-bool has_nested(const Plan& plan) {
-  return std::ranges::any_of(plan.experiments, [](const Experiment& e) { return e.nested; });
-}
-
 void add_finals(Plan& plan) {
-  std::map<std::string, std::size_t> by_key, by_shape;
-  for (std::size_t t = 0; t < plan.trials.size(); ++t) by_key.emplace(plan.trials[t].key, t);
+  Trials trials(plan);
   for (std::size_t e = 0; e < plan.experiments.size(); ++e) {
     const Experiment& experiment = plan.experiments[e];
     if (!experiment.nested) continue;
@@ -206,17 +214,7 @@ void add_finals(Plan& plan) {
           train::RunConfig config = chosen.config;
           config.selection.test = "end";
           config.training.repeat += repeat;
-          const std::string key = trial_key(config);
-          const auto [place, fresh] = by_key.try_emplace(key, plan.trials.size());
-          made.trials.push_back(place->second);
-          if (!fresh) continue;
-          plan.trials.push_back(
-              {key, fmt::format("{}, chosen", model), chosen.folds, config, plan.out / "trials" / key});
-          const std::string shape =
-              fmt::format("{}\n{}", chosen.folds, train::identity(config, train::kGroupMayDiffer));
-          const auto [group, new_group] = by_shape.try_emplace(shape, plan.groups.size());
-          if (new_group) plan.groups.emplace_back();
-          plan.groups[group->second].push_back(place->second);
+          made.trials.push_back(trials.add(fmt::format("{}, chosen", model), chosen.folds, config));
         }
       }
       plan.finals.push_back(std::move(made));

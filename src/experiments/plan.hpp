@@ -101,8 +101,6 @@ struct PlanOptions {
 /// The engine a device stands for: "auto" is the GPU's where there is one, else the fastest of the processor; any other
 /// is an engine's name as it is.
 [[nodiscard]] std::string engine_of_device(const std::string& device);
-/// Whether an engine trains a group in lockstep, so that cutting groups up makes them slower.
-[[nodiscard]] bool trains_in_lockstep(const std::string& engine);
 
 /// "gcn-9f3a…": the kind of model and a hash of all fields of a resolved configuration but those that do not decide
 /// its result.
@@ -117,9 +115,6 @@ struct PlanOptions {
 ///   add_finals(plan);                        // who won where, and the trials that follow from it
 ///   run_plan(plan, …);                       // those
 ///   write_nested(plan);                      // OUT/nested/NAME.json
-
-/// Whether any experiment of the plan selects by nesting.
-[[nodiscard]] bool has_nested(const Plan& plan);
 
 /// Requires that all candidates are complete. Of equal candidates the first of the grid wins. Throws InputError where
 /// no candidate of a fold has a finite measure.

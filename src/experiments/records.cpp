@@ -6,8 +6,10 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <ranges>
 
 #include "experiments/toml_reader.hpp"
+#include "graph/lines.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/seal.hpp"
@@ -27,13 +29,7 @@ auto find(const Items& items, std::string_view data, std::string_view subset, st
   return found == items.end() ? nullptr : &*found;
 }
 
-std::uint32_t take_epochs(Document& document, std::uint32_t otherwise) {
-  const double epochs = document.take_number("epochs", otherwise);
-  if (!(epochs >= 0 && epochs <= 1e9) || epochs != static_cast<std::uint32_t>(epochs)) {
-    throw InputError::at(document.file, "epochs", fmt::format("expected a whole number, found {}", epochs));
-  }
-  return static_cast<std::uint32_t>(epochs);
-}
+constexpr std::uint32_t kMostEpochs = 1000000000;
 
 std::vector<Printed> read_tables(const SharedFile& file) {
   std::vector<Printed> out;
@@ -52,13 +48,13 @@ std::vector<Printed> read_tables(const SharedFile& file) {
     common.data = table.take_text("data", "");
     common.subset = table.take_text("subset", "all");
     common.where = table.take_text("where", "");
-    common.epochs = take_epochs(table, 0);
+    common.epochs = table.take_whole("epochs", 0, 0, kMostEpochs);
     for (Document& row : table.take_list("rows")) {
       Printed& printed = out.emplace_back(common);
       printed.model = row.take_text("model", "");
       printed.mean = row.take_number("mean", -1);
       if (const double d = row.take_number("deviation", -1); d >= 0) printed.deviation = d;
-      printed.epochs = take_epochs(row, common.epochs);
+      printed.epochs = row.take_whole("epochs", common.epochs, 0, kMostEpochs);
       row.expect_empty(std::array<std::string, 4>{"model", "mean", "deviation", "epochs"});
       if (printed.model.empty() || printed.mean < 0) throw InputError::at(file.name, "", "a row lacks model or mean");
     }
@@ -68,38 +64,30 @@ std::vector<Printed> read_tables(const SharedFile& file) {
   return out;
 }
 
-double number(std::string_view text, const std::string& file, std::size_t line) {
+double number(std::string_view text, const Where& where) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw InputError::at(file, fmt::format("line {}", line), fmt::format("expected a number, found '{}'", text));
+    where.fail(fmt::format("expected a number, found '{}'", text));
   }
   return value;
 }
 
 std::vector<PrintedCurve> read_curves(const SharedFile& file) {
   std::vector<PrintedCurve> out;
-  std::size_t line_number = 0;
-  for (std::size_t begin = 0; begin < file.text.size();) {
-    const std::size_t end = std::min(file.text.find('\n', begin), file.text.size());
-    const std::string_view line = std::string_view(file.text).substr(begin, end - begin);
-    begin = end + 1;
-    if (++line_number == 1 || line.empty()) continue;  // the header
-    std::array<std::string_view, 5> cells;
-    std::size_t at = 0;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const std::size_t comma = std::min(line.find(',', at), line.size());
-      cells[c] = line.substr(std::min(at, line.size()), comma - std::min(at, line.size()));
-      at = comma + 1;
-    }
-    if (at <= line.size() || cells[4].empty()) {
-      throw InputError::at(file.name, fmt::format("line {}", line_number), "expected dataset,subset,model,epoch,value");
-    }
+  Lines lines(file.text, file.name);
+  std::string_view line;
+  (void)lines.next(line);  // the header
+  while (lines.next(line)) {
+    if (line.empty()) continue;
+    std::vector<std::string> cells;
+    for (const auto cell : std::views::split(line, ',')) cells.emplace_back(cell.begin(), cell.end());
+    if (cells.size() != 5 || cells[4].empty()) lines.here().fail("expected dataset,subset,model,epoch,value");
     if (out.empty() || out.back().data != cells[0] || out.back().subset != cells[1] || out.back().model != cells[2]) {
-      out.push_back({std::string(cells[0]), std::string(cells[1]), std::string(cells[2]), {}, {}});
+      out.push_back({cells[0], cells[1], cells[2], {}, {}});
     }
-    out.back().epoch.push_back(number(cells[3], file.name, line_number));
-    out.back().value.push_back(number(cells[4], file.name, line_number));
+    out.back().epoch.push_back(number(cells[3], lines.here()));
+    out.back().value.push_back(number(cells[4], lines.here()));
   }
   return out;
 }
@@ -234,10 +222,6 @@ void write_records(const Plan& plan, const std::string& profile, const Paper& pa
     write_sealed(plan.out / "experiments" / (plan.experiments[e].name + ".json"),
                  experiment_record(plan, e, profile, paper).dump(1) + "\n");
   }
-}
-
-void write_log(const std::filesystem::path& out, const nlohmann::ordered_json& entry) {
-  append_entry(out / "log.jsonl", entry);
 }
 
 }  // namespace tyche::experiments

@@ -64,7 +64,4 @@ void write_records(const Plan& plan, const std::string& profile, const Paper& pa
 /// alone. `generated`: whether the data is a set that tyche generated, for which the recipe paper goes without saying.
 [[nodiscard]] std::string train_command(const train::RunConfig& config, bool generated = true);
 
-/// Adds a line to OUT/log.jsonl.
-void write_log(const std::filesystem::path& out, const nlohmann::ordered_json& entry);
-
 }  // namespace tyche::experiments

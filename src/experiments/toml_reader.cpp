@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "support/error.hpp"
 #include "support/words.hpp"
@@ -11,11 +12,6 @@
 namespace tyche::experiments {
 
 namespace {
-
-bool is_list_of_tables(const toml::node& node) {
-  const toml::array* array = node.as_array();
-  return array != nullptr && !array->empty() && (*array)[0].is_table();
-}
 
 nlohmann::json plain(const toml::node& node, std::string_view file) {
   if (const auto* text = node.as_string()) return text->get();
@@ -42,8 +38,8 @@ void flatten(const toml::table& table, const std::string& prefix, Document& out)
     const std::string name = prefix + key;
     if (const toml::table* inner = node->as_table()) {
       flatten(*inner, name + ".", out);
-    } else if (is_list_of_tables(*node)) {
-      for (const toml::node& item : *node->as_array()) {
+    } else if (const toml::array* list = node->as_array(); list != nullptr && !list->empty() && (*list)[0].is_table()) {
+      for (const toml::node& item : *list) {
         Document::Item& entry = out.items.emplace_back();
         entry.list = name;
         entry.line = item.source().begin.line;
@@ -76,73 +72,81 @@ void Document::fail(const Setting& setting, std::string_view what) const {
   throw InputError::at(file, fmt::format("line {}", setting.line), fmt::format("{}: {}", setting.key, what));
 }
 
-std::string Document::take_text(std::string_view key, std::string fallback) {
-  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
-  if (found == settings.end()) return fallback;
-  if (!found->value.is_string()) fail(*found, fmt::format("expected text in quotes, found {}", found->value.dump()));
-  std::string value = found->value.get<std::string>();
+void Document::unknown(const Setting& setting, std::span<const std::string> known, std::string_view shown) const {
+  const std::string_view key = shown.empty() ? setting.key : shown;
+  throw InputError::at(file, fmt::format("line {}", setting.line),
+                       fmt::format("unknown key '{}'{}", key, did_you_mean(setting.key, known)));
+}
+
+std::string Document::text(const Setting& s) const {
+  if (!s.value.is_string()) fail(s, fmt::format("expected text in quotes, found {}", s.value.dump()));
+  return s.value.get<std::string>();
+}
+
+bool Document::flag(const Setting& s) const {
+  if (!s.value.is_boolean()) fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
+  return s.value.get<bool>();
+}
+
+std::optional<Setting> Document::take(std::string_view key) {
+  const auto found = std::ranges::find(settings, key, &Setting::key);
+  if (found == settings.end()) return std::nullopt;
+  Setting taken = std::move(*found);
   settings.erase(found);
-  return value;
+  return taken;
+}
+
+std::string Document::take_text(std::string_view key, std::string fallback) {
+  const auto found = take(key);
+  return found ? text(*found) : fallback;
 }
 
 std::vector<std::string> Document::take_texts(std::string_view key) {
-  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
-  if (found == settings.end()) return {};
-  std::vector<std::string> out;
-  const auto wrong = [&] { fail(*found, fmt::format("expected a list of texts, found {}", found->value.dump())); };
-  if (!found->value.is_array()) wrong();
-  for (const nlohmann::json& item : found->value) {
-    if (!item.is_string()) wrong();
-    out.push_back(item.get<std::string>());
+  const auto found = take(key);
+  if (!found) return {};
+  const nlohmann::json& list = found->value;
+  if (!list.is_array() || !std::ranges::all_of(list, [](const auto& item) { return item.is_string(); })) {
+    fail(*found, fmt::format("expected a list of texts, found {}", list.dump()));
   }
-  settings.erase(found);
-  return out;
+  return list.get<std::vector<std::string>>();
 }
 
 double Document::take_number(std::string_view key, double fallback) {
-  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
-  if (found == settings.end()) return fallback;
+  const auto found = take(key);
+  if (!found) return fallback;
   if (!found->value.is_number()) fail(*found, fmt::format("expected a number, found {}", found->value.dump()));
-  const double value = found->value.get<double>();
-  settings.erase(found);
-  return value;
+  return found->value.get<double>();
+}
+
+std::uint32_t Document::take_whole(std::string_view key, std::uint32_t fallback, std::uint32_t least,
+                                   std::uint32_t most) {
+  const double found = take_number(key, fallback);
+  if (!(found >= least && found <= most) || found != static_cast<std::uint32_t>(found)) {
+    throw InputError::at(file, key, fmt::format("expected a whole number from {} to {}, found {}", least, most, found));
+  }
+  return static_cast<std::uint32_t>(found);
 }
 
 std::vector<Setting> Document::take_table(std::string_view table) {
   const std::string prefix = std::string(table) + ".";
-  std::vector<Setting> taken, left;
-  for (Setting& setting : settings) {
-    if (setting.key.starts_with(prefix)) {
-      setting.key.erase(0, prefix.size());
-      taken.push_back(std::move(setting));
-    } else {
-      left.push_back(std::move(setting));
-    }
-  }
-  settings = std::move(left);
+  const auto rest =
+      std::ranges::stable_partition(settings, [&](const Setting& s) { return !s.key.starts_with(prefix); });
+  std::vector<Setting> taken(std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+  settings.erase(rest.begin(), rest.end());
+  for (Setting& setting : taken) setting.key.erase(0, prefix.size());
   return taken;
 }
 
 std::vector<Document> Document::take_list(std::string_view list) {
+  const auto rest = std::ranges::stable_partition(items, [&](const Item& item) { return item.list != list; });
   std::vector<Document> taken;
-  std::vector<Item> left;
-  for (Item& item : items) {
-    if (item.list == list) {
-      taken.push_back(std::move(item.table));
-    } else {
-      left.push_back(std::move(item));
-    }
-  }
-  items = std::move(left);
+  for (Item& item : rest) taken.push_back(std::move(item.table));
+  items.erase(rest.begin(), rest.end());
   return taken;
 }
 
 void Document::expect_empty(std::span<const std::string> known) const {
-  if (!settings.empty()) {
-    const Setting& first = settings.front();
-    throw InputError::at(file, fmt::format("line {}", first.line),
-                         fmt::format("unknown key '{}'{}", first.key, did_you_mean(first.key, known)));
-  }
+  if (!settings.empty()) unknown(settings.front(), known);
   if (!items.empty()) {
     throw InputError::at(
         file, fmt::format("line {}", items.front().line),

@@ -12,6 +12,7 @@
 #include "datasets/split.hpp"
 #include "inspect/partitions.hpp"
 #include "support/error.hpp"
+#include "support/statistics.hpp"
 
 namespace tyche::inspect {
 
@@ -108,23 +109,16 @@ class Ranging {
 };
 
 Target target_of(const GraphSet& set, std::size_t column) {
-  Target out;
-  Ranging values, squares;
-  const auto each = [&](auto&& body) {
-    for (std::size_t g = 0; g < set.graphs.size(); ++g) {
-      const double value = set.targets[g * set.target_dim + column];
-      if (!std::isnan(value)) body(value);
-    }
-  };
-  std::uint64_t present = 0;
-  each([&](double value) {
-    values.add(value);
-    ++present;
-  });
-  out.range = values.range();
-  each([&](double value) { squares.add((value - out.range.mean) * (value - out.range.mean)); });
-  out.deviation = std::sqrt(squares.range().mean);
-  out.missing = set.graphs.size() - present;
+  std::vector<double> values;
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    const double value = set.targets[g * set.target_dim + column];
+    if (!std::isnan(value)) values.push_back(value);
+  }
+  const Spread spread = spread_of(values);
+  Target out{.range = {}, .deviation = spread.deviation, .missing = set.graphs.size() - values.size()};
+  if (values.empty()) return out;
+  const auto [least, most] = std::ranges::minmax(values);
+  out.range = {least, spread.mean, most};
   return out;
 }
 
@@ -176,8 +170,11 @@ Answers answers_of(const GraphSet& set, std::optional<Task> asked) {
   const bool labels = !set.labels.empty(), targets = !set.targets.empty();
   if (asked == Task::classes && !labels) throw InputError("the graphs have no labels to tell");
   if (asked == Task::targets && !targets) throw InputError("the graphs have no real targets to tell");
-  if (asked.value_or(labels ? Task::classes : Task::targets) == Task::classes) return class_labels(set);
-  return targets ? real_targets(set) : Answers{};
+  if (asked.value_or(labels ? Task::classes : Task::targets) == Task::classes) {
+    return {Task::classes, 1, std::vector<double>(set.labels.begin(), set.labels.end())};
+  }
+  if (!targets) return {};
+  return {Task::targets, set.target_dim, std::vector<double>(set.targets.begin(), set.targets.end())};
 }
 
 struct Tested {
@@ -291,33 +288,13 @@ Inspection examine(const datasets::Dataset& dataset, const Options& options) {
   }
   out.findings = findings_of(dataset, answers.task);
   out.notes = std::move(work.notes);
+  out.notes.insert(out.notes.end(), options.notes.begin(), options.notes.end());
   out.verdict = verdict(out);
   return out;
 }
 
-std::vector<datasets::Fold> leak_folds(const datasets::Dataset& dataset, const LeakFolds& wanted,
-                                       std::vector<std::string>& notes) {
-  const datasets::FoldOptions options{.folds = wanted.folds.value_or(datasets::FoldOptions{}.folds),
-                                      .scheme = wanted.scheme.value_or(datasets::usual_scheme(dataset)),
-                                      .validation = wanted.validation,
-                                      .seed = wanted.seed};
-  if (dataset.set.graphs.size() == 1 && !wanted.folds) return {};  // what is split there is its nodes
-  if (options.folds == 1) {
-    notes.emplace_back("Leaks were not counted: one fold trains and tests on all graphs.");
-    return {};
-  }
-  std::vector<int> labels(dataset.set.graphs.size(), 0);  // targets are of one kind
-  if (wanted.task != Task::targets && !dataset.set.labels.empty()) labels = dataset.set.labels;
-  try {
-    return datasets::make_folds(labels, dataset.pair, options);
-  } catch (const InputError& error) {
-    if (wanted.folds) throw;
-    notes.push_back(fmt::format("Leaks were not counted: {}", error.what()));
-    return {};
-  }
-}
-
-Options options_of(const Said& said, const datasets::Dataset& dataset, std::vector<std::string>& notes) {
+Options options_of(const Said& said, const datasets::Dataset& dataset) {
+  const GraphSet& set = dataset.set;
   Options options;
   if (const auto target = said.text("target")) {
     if (*target != "labels" && *target != "attributes") {
@@ -328,7 +305,6 @@ Options options_of(const Said& said, const datasets::Dataset& dataset, std::vect
   options.threads = said.threads();
   if (said.flag("all")) options.limits = Limits::none();
   if (said.knows("split") && said.says("split")) {
-    const GraphSet& set = dataset.set;
     const bool of_nodes = !set.node_labels.empty() || !set.node_targets.empty();
     if (of_nodes) options.node_folds = datasets::read_split(said.word("split"), Units(set.graphs, Unit::node));
     if (!of_nodes || !set.labels.empty() || !set.targets.empty()) {
@@ -336,13 +312,26 @@ Options options_of(const Said& said, const datasets::Dataset& dataset, std::vect
     }
     return options;
   }
-  LeakFolds wanted;
-  wanted.task = options.task;
-  wanted.folds = said.small("folds", 1, 1000000);
-  if (const auto scheme = said.text("fold_scheme")) wanted.scheme = datasets::parse_fold_scheme(*scheme);
-  wanted.validation = said.number("validation").value_or(wanted.validation);
-  wanted.seed = said.whole("seed").value_or(wanted.seed);
-  options.folds = leak_folds(dataset, wanted, notes);
+  const auto asked = said.small("folds", 1, 1000000);
+  const auto scheme = said.text("fold_scheme");
+  datasets::FoldOptions folds;
+  folds.folds = asked.value_or(folds.folds);
+  folds.scheme = scheme ? datasets::parse_fold_scheme(*scheme) : datasets::usual_scheme(dataset);
+  folds.validation = said.number("validation").value_or(folds.validation);
+  folds.seed = said.whole("seed").value_or(folds.seed);
+  if (set.graphs.size() == 1 && !asked) return options;  // what is split there is its nodes
+  if (folds.folds == 1) {
+    options.notes.emplace_back("Leaks were not counted: one fold trains and tests on all graphs.");
+    return options;
+  }
+  std::vector<int> labels(set.graphs.size(), 0);  // targets are of one kind
+  if (options.task != Task::targets && !set.labels.empty()) labels = set.labels;
+  try {
+    options.folds = datasets::make_folds(labels, dataset.pair, folds);
+  } catch (const InputError& error) {
+    if (asked) throw;
+    options.notes.push_back(fmt::format("Leaks were not counted: {}", error.what()));
+  }
   return options;
 }
 

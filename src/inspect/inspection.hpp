@@ -10,7 +10,9 @@
 /// is the commonest label (or the mean target) of each group, and how good that is can be counted: an exact ceiling
 /// over all weights, on the graphs at hand. Copies with different answers bound everyone. docs/inspect.md says how to
 /// read it.
+#include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +24,10 @@
 #include "inspect/partitions.hpp"
 #include "support/progress.hpp"
 #include "support/said.hpp"
+
+namespace tyche::report {
+struct ConfusedPairs;
+}
 
 namespace tyche::inspect {
 
@@ -70,7 +76,8 @@ struct Options {
   std::vector<datasets::Fold> node_folds{};  ///< likewise of nodes; none: the masks of the file
   unsigned threads = 0;
   Limits limits{};
-  Progress* progress = nullptr;  ///< steps(set) units
+  Progress* progress = nullptr;    ///< steps(set) units
+  std::vector<std::string> notes;  ///< that the inspection is to end with
 };
 
 /// What tests allow, of graphs as they are seen with or without attributes.
@@ -150,26 +157,22 @@ struct Inspection {
 /// Throws InputError where the task asked for has no labels (or targets), or there are no graphs.
 [[nodiscard]] Inspection examine(const datasets::Dataset& dataset, const Options& options = {});
 
-/// The folds that leaks are counted between: those that training makes where nothing else is said.
-///
-///   LeakFolds wanted;
-///   wanted.folds = 5;
-///   options.folds = leak_folds(dataset, wanted, notes);
-struct LeakFolds {
-  std::optional<Task> task;
-  std::optional<std::uint32_t> folds;
-  std::optional<datasets::FoldScheme> scheme;  ///< else datasets::usual_scheme()
-  double validation = datasets::FoldOptions{}.validation;
-  std::uint64_t seed = 1;
-};
+/// What a call asks for: target, folds, fold_scheme, validation and seed (folds as `tyche train` makes them where
+/// nothing else is said, or those of `split`, where it has one), all, threads. No folds, with a note that says why,
+/// where one was asked for, or where nobody said how many there are and the set is too small. Throws InputError where
+/// it is too small for those that were asked for.
+[[nodiscard]] Options options_of(const Said& said, const datasets::Dataset& dataset);
 
-/// None, with a note that says why, where one fold was asked for, or where nobody said how many there are and the set
-/// is too small. Throws InputError where it is too small for those that were asked for.
-[[nodiscard]] std::vector<datasets::Fold> leak_folds(const datasets::Dataset& dataset, const LeakFolds& wanted,
-                                                     std::vector<std::string>& notes);
+/// ceiling_* are accuracies, or R² for targets with floor_mse_* beside them; null where not computed.
+[[nodiscard]] nlohmann::ordered_json to_json(const Inspection& inspection);
 
-/// What a call asks for: target, folds, fold_scheme, validation and seed (folds as `tyche train` makes them, or those
-/// of `split`, where it has one), all, threads. Notes as leak_folds().
-[[nodiscard]] Options options_of(const Said& said, const datasets::Dataset& dataset, std::vector<std::string>& notes);
+[[nodiscard]] std::string to_text(const Inspection& inspection);
+
+/// Pairs on a page at most: those with different answers come first.
+inline constexpr std::size_t kPairsShown = 30;
+
+/// What report::write_confused_pairs_page shows of an inspection of `set`. `command` made it.
+[[nodiscard]] report::ConfusedPairs confused_pairs(const Inspection& inspection, const GraphSet& set,
+                                                   std::string command);
 
 }  // namespace tyche::inspect

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "graph/isomorphism.hpp"
 #include "inspect/inspection.hpp"

@@ -118,14 +118,6 @@ Score least_squares(const Answers& answers, std::span<const std::uint32_t> group
 
 }  // namespace
 
-Answers class_labels(const GraphSet& set) {
-  return {Task::classes, 1, std::vector<double>(set.labels.begin(), set.labels.end())};
-}
-
-Answers real_targets(const GraphSet& set) {
-  return {Task::targets, set.target_dim, std::vector<double>(set.targets.begin(), set.targets.end())};
-}
-
 bool differ(const Answers& answers, std::span<const std::uint32_t> graphs) {
   for (std::size_t c = 0; c < answers.columns; ++c) {
     std::optional<double> seen;

@@ -44,9 +44,7 @@ struct Look {
 /// What is to be told of a graph, its label or its real targets, and how well that can be done by one who sees no more
 /// than which group a graph is in.
 ///
-///   const Answers answers = class_labels(set);
-///   best_score(answers, groups).score            // the share of graphs in which the commonest label of a group is
-///   right
+///   best_score(answers, group, groups).score     // the share of graphs with the commonest label of their group
 enum class Task { none, classes, targets };
 
 /// One row per graph. Labels are a single column; a missing target is NaN, and counts nowhere.
@@ -58,9 +56,6 @@ struct Answers {
   [[nodiscard]] std::size_t graphs() const { return columns == 0 ? 0 : values.size() / columns; }
   [[nodiscard]] double at(std::size_t graph, std::size_t column) const { return values[graph * columns + column]; }
 };
-
-[[nodiscard]] Answers class_labels(const GraphSet& set);
-[[nodiscard]] Answers real_targets(const GraphSet& set);
 
 /// Whether some graphs of the list have different answers: in one column, and neither is missing.
 [[nodiscard]] bool differ(const Answers& answers, std::span<const std::uint32_t> graphs);

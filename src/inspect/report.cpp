@@ -1,12 +1,12 @@
-#include "inspect/report.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <nlohmann/json.hpp>
 
+#include "inspect/inspection.hpp"
+#include "report/viewer.hpp"
 #include "support/words.hpp"
 
 namespace tyche::inspect {
@@ -15,43 +15,60 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+/// What bounds networks, as JSON, a table and a page call it.
+struct Level {
+  const char *key, *name, *page;
+  std::optional<Score> (*of)(const Ceilings&);
+};
+constexpr Level kLevels[] = {
+    {"1wl", "1-WL", "any network that 1-WL bounds", [](const Ceilings& c) { return std::optional(c.one_wl); }},
+    {"rooted", "rooted pairs", "any on rooted pairs", [](const Ceilings& c) { return c.rooted; }},
+    {"pairs", "local pairs", "any on pairs, locally", [](const Ceilings& c) { return c.pairs; }},
+    {"2wl", "2-WL", "any network that 2-WL bounds", [](const Ceilings& c) { return c.two_wl; }},
+    {"2sets", "2-sets", "any on 2-sets", [](const Ceilings& c) { return c.two_sets; }},
+    {"3sets", "3-sets", "any on 3-sets", [](const Ceilings& c) { return c.three_sets; }},
+    {"everyone", "everyone (isomorphism)", "any network at all",
+     [](const Ceilings& c) { return std::optional(c.everyone); }},
+};
+constexpr std::size_t kForPeople[] = {0, 4, 5, 1, 2, 3, 6};  // as they read best
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
 
 Json to_json(const Range& range) { return {{"least", range.least}, {"mean", range.mean}, {"most", range.most}}; }
 
-/// ceiling_NAME, and for targets floor_mse_NAME.
-void put(Json& json, const Inspection& in, const std::string& name, const std::optional<Score>& score) {
-  json["ceiling_" + name] = score ? number(score->score) : Json();
-  if (in.task == Task::targets) json["floor_mse_" + name] = score ? number(score->mse) : Json();
+/// Under `key`, and for targets under floor_mse_NAME.
+void put(Json& json, Task task, const std::string& key, const std::string& name, const std::optional<Score>& score) {
+  json[key] = score ? or_null(score->score) : Json();
+  if (task == Task::targets) json["floor_mse_" + name] = score ? or_null(score->mse) : Json();
 }
 
-void put(Json& json, const Inspection& in, const Ceilings& ceilings) {
-  put(json, in, "1wl", ceilings.one_wl);
-  put(json, in, "rooted", ceilings.rooted);
-  put(json, in, "pairs", ceilings.pairs);
-  put(json, in, "2wl", ceilings.two_wl);
-  put(json, in, "2sets", ceilings.two_sets);
-  put(json, in, "3sets", ceilings.three_sets);
-  put(json, in, "everyone", ceilings.everyone);
+void put(Json& json, Task task, const std::string& name, const std::optional<Score>& score) {
+  put(json, task, "ceiling_" + name, name, score);
+}
+
+Json put_all(Json json, Task task, const Ceilings& ceilings) {
+  for (const Level& level : kLevels) put(json, task, level.key, level.of(ceilings));
+  return json;
 }
 
 Json targets_to_json(const Inspection& in) {
   Json out = Json::array();
   for (std::size_t c = 0; c < in.contents.targets.size(); ++c) {
     const Target& target = in.contents.targets[c];
-    Json entry = to_json(target.range);
+    Json& entry = out.emplace_back(to_json(target.range));
     entry["deviation"] = target.deviation;
     entry["missing"] = target.missing;
-    if (in.task == Task::targets) {
-      const auto add = [&](const char* name, const Score& score) {
-        entry[fmt::format("ceiling_{}", name)] = number(score.columns[c].r2);
-        entry[fmt::format("floor_mse_{}", name)] = number(score.columns[c].mse);
-      };
-      add("1wl", in.all.one_wl);
-      if (in.all.two_wl) add("2wl", *in.all.two_wl);
-      add("everyone", in.all.everyone);
-    }
-    out.push_back(std::move(entry));
+    const auto add = [&](const char* name, const std::optional<Score>& score) {
+      if (!score || in.task != Task::targets) return;
+      entry[fmt::format("ceiling_{}", name)] = or_null(score->columns[c].r2);
+      entry[fmt::format("floor_mse_{}", name)] = or_null(score->columns[c].mse);
+    };
+    add("1wl", in.all.one_wl);
+    add("2wl", in.all.two_wl);
+    add("everyone", in.all.everyone);
   }
   return out;
 }
@@ -70,6 +87,10 @@ std::string shown(const std::optional<Score>& score, Task task) {
   if (!score->score) return "-";
   if (task == Task::classes) return fmt::format("{:.2f} %", 100 * *score->score);
   return fmt::format("{:.4f} ({:.4g})", *score->score, *score->mse);
+}
+
+std::string row(const char* name, const std::optional<Score>& score, Task task) {
+  return fmt::format("  {:<30}{:>20}", name, shown(score, task));
 }
 
 std::string describe(const Contents& c) {
@@ -111,25 +132,13 @@ std::string ceilings(const Inspection& in) {
                          ? "\nThe best accuracy that a network can reach on these graphs, whatever its weights\n"
                          : "\nThe best R² (least mean squared error) that a network can reach on these graphs\n";
   if (other) text += fmt::format("  {:<30}{:>20}{:>22}\n", "", "with attributes", "without attributes");
-  const auto row = [&](const char* name, const std::optional<Score>& all, const std::optional<Score>* without) {
-    text += fmt::format("  {:<30}{:>20}", name, shown(all, in.task));
-    if (without != nullptr) text += fmt::format("{:>22}", shown(*without, in.task));
-    text += "\n";
-  };
-  const auto level = [&](const char* name, const std::function<std::optional<Score>(const Ceilings&)>& of) {
-    const std::optional<Score> without = other ? of(*other) : std::nullopt;
-    row(name, of(in.all), other ? &without : nullptr);
-  };
-  row("without looking at them", in.baseline, nullptr);
-  if (in.structure) row("1-WL, structure alone", in.structure, nullptr);
-  row("1-WL, without node types", in.untyped, nullptr);
-  level("1-WL", [](const Ceilings& c) { return std::optional(c.one_wl); });
-  level("2-sets", [](const Ceilings& c) { return c.two_sets; });
-  level("3-sets", [](const Ceilings& c) { return c.three_sets; });
-  level("rooted pairs", [](const Ceilings& c) { return c.rooted; });
-  level("local pairs", [](const Ceilings& c) { return c.pairs; });
-  level("2-WL", [](const Ceilings& c) { return c.two_wl; });
-  level("everyone (isomorphism)", [](const Ceilings& c) { return std::optional(c.everyone); });
+  text += row("without looking at them", in.baseline, in.task) + "\n";
+  if (in.structure) text += row("1-WL, structure alone", in.structure, in.task) + "\n";
+  text += row("1-WL, without node types", in.untyped, in.task) + "\n";
+  for (const std::size_t l : kForPeople) {
+    text += row(kLevels[l].name, kLevels[l].of(in.all), in.task);
+    text += other ? fmt::format("{:>22}\n", shown(kLevels[l].of(*other), in.task)) : "\n";
+  }
   return text;
 }
 
@@ -137,13 +146,10 @@ std::string of_nodes(const NodeCeilings& nodes) {
   std::string text = nodes.task == Task::classes
                          ? "\nThe best accuracy that a network can reach on the labels of these nodes\n"
                          : "\nThe best R² (least mean squared error) that a network can reach on these nodes\n";
-  const auto row = [&](const char* name, const std::optional<Score>& score) {
-    text += fmt::format("  {:<30}{:>20}\n", name, shown(score, nodes.task));
-  };
-  row("without looking at them", nodes.baseline);
-  row("1-WL", nodes.one_wl);
-  row("2-WL (the diagonal)", nodes.two_wl);
-  row("everyone (orbits)", nodes.everyone);
+  text += row("without looking at them", nodes.baseline, nodes.task) + "\n";
+  text += row("1-WL", nodes.one_wl, nodes.task) + "\n";
+  text += row("2-WL (the diagonal)", nodes.two_wl, nodes.task) + "\n";
+  text += row("everyone (orbits)", nodes.everyone, nodes.task) + "\n";
   if (nodes.leaks) {
     text += line("leaks", *nodes.leaks == 0 ? "none"
                                             : fmt::format("{} that an isomorphism takes to one of the training part",
@@ -154,15 +160,11 @@ std::string of_nodes(const NodeCeilings& nodes) {
 
 Json nodes_to_json(const NodeCeilings& nodes) {
   Json json = {{"task", nodes.task == Task::classes ? "labels" : "targets"}, {"known", nodes.known}};
-  const auto add = [&](const std::string& name, const std::optional<Score>& score) {
-    json[name] = score ? number(score->score) : Json();
-    if (nodes.task == Task::targets) json["floor_mse_" + name] = score ? number(score->mse) : Json();
-  };
-  add("baseline", nodes.baseline);
-  add("ceiling_1wl", nodes.one_wl);
-  add("ceiling_2wl", nodes.two_wl);
-  add("ceiling_everyone", nodes.everyone);
-  json["leaks"] = nodes.leaks ? Json(*nodes.leaks) : Json();
+  put(json, nodes.task, "baseline", "baseline", nodes.baseline);
+  put(json, nodes.task, "ceiling_1wl", "ceiling_1wl", nodes.one_wl);
+  put(json, nodes.task, "ceiling_2wl", "ceiling_2wl", nodes.two_wl);
+  put(json, nodes.task, "ceiling_everyone", "ceiling_everyone", nodes.everyone);
+  json["leaks"] = or_null(nodes.leaks);
   return json;
 }
 
@@ -215,12 +217,12 @@ Json to_json(const Inspection& in) {
   for (const auto& entry : c.labels) json["labels"][std::to_string(entry.first)] = entry.second;
   json["targets"] = targets_to_json(in);
   json["task"] = in.task == Task::none ? Json() : Json(in.task == Task::classes ? "labels" : "attributes");
-  json["baseline"] = number(in.baseline.score);
-  put(json, in, in.all);
-  put(json, in, "1wl_untyped", in.untyped);
-  put(json, in, "1wl_structure", in.structure ? in.structure : std::optional(in.untyped));
-  json["without_attributes"] = Json();
-  if (in.without_attributes) put(json["without_attributes"] = Json::object(), in, *in.without_attributes);
+  json["baseline"] = or_null(in.baseline.score);
+  json = put_all(std::move(json), in.task, in.all);
+  put(json, in.task, "1wl_untyped", in.untyped);
+  put(json, in.task, "1wl_structure", in.structure ? in.structure : std::optional(in.untyped));
+  const auto& without = in.without_attributes;
+  json["without_attributes"] = without ? put_all(Json::object(), in.task, *without) : Json();
   json["groups_1wl"] = in.one_wl_groups;
   json["isomorphism_classes"] = in.isomorphism_classes;
   json["isomorphic_groups"] = in.isomorphic_groups;
@@ -230,7 +232,7 @@ Json to_json(const Inspection& in) {
   json["confused_groups"] = in.confused_groups;
   json["confused"] = Json::array();
   for (const Confused& pair : in.confused) json["confused"].push_back({pair.first, pair.second});
-  json["leaks"] = in.leaks ? Json(*in.leaks) : Json();
+  json["leaks"] = or_null(in.leaks);
   json["of_nodes"] = in.nodes ? nodes_to_json(*in.nodes) : Json();
   json["findings"] = Json::array();
   for (const Finding& finding : in.findings)
@@ -268,13 +270,7 @@ void add_ceilings(const Inspection& in, report::ConfusedPairs& page) {
     if (score) page.rows.push_back({fmt::format("{}, {}", what, who), value_of(*score, in.task), note_of(*score)});
   };
   add("without looking at the graphs", in.baseline);
-  add("any network that 1-WL bounds", in.all.one_wl);
-  add("any on 2-sets", in.all.two_sets);
-  add("any on 3-sets", in.all.three_sets);
-  add("any on rooted pairs", in.all.rooted);
-  add("any on pairs, locally", in.all.pairs);
-  add("any network that 2-WL bounds", in.all.two_wl);
-  add("any network at all", in.all.everyone);
+  for (const std::size_t l : kForPeople) add(kLevels[l].page, kLevels[l].of(in.all));
 }
 
 std::string answer_of(const GraphSet& set, Task task, std::uint32_t graph) {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "distinguish/summary.hpp"
+#include "distinguish/call.hpp"
 #include "support/statistics.hpp"
 #include "train/config.hpp"
 

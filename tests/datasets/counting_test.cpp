@@ -1,5 +1,3 @@
-#include "datasets/counting.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "datasets/certificate.hpp"
 #include "datasets/generate.hpp"
+#include "datasets/tasks.hpp"
 #include "graph/patterns.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -1,5 +1,3 @@
-#include "datasets/node_tasks.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "datasets/certificate.hpp"
 #include "datasets/generate.hpp"
+#include "datasets/tasks.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/temporary_folder.hpp"

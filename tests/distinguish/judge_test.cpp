@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "distinguish/released.hpp"
 #include "distinguish/samples.hpp"
 #include "support/symmetric_eigen.hpp"
 

@@ -1,9 +1,8 @@
 // What is said of a run: counts by seed and category, controls that went off, and where its pairs came from.
-#include "distinguish/summary.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
 #include "distinguish/samples.hpp"
 #include "support/error.hpp"

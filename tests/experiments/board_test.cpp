@@ -27,8 +27,8 @@ TEST(Board, InAFileLeavesALineForEachGroupAndNoBar) {
   ASSERT_NE(file, nullptr);
   {
     Board board(file, 4);
-    const auto progress = board.begin("GCN", 4, 1, 4);
-    progress->add(4, "fold 0");
+    board.begin("GCN", 4, 1, 4);
+    board.add(4, "fold 0");
     board.end("GCN 50.00 %");
   }
   EXPECT_EQ(contents(file), "GCN 50.00 %\n");
@@ -43,9 +43,9 @@ TEST(Board, OnATerminalShowsTheWholeAndTheGroupUnderWay) {
   {
     Board board(file, 40);
     // Half of this group was done in an earlier call: what is left is 10 + 20 of 30.
-    (void)board.begin("GCN", 10, 1, 20);
+    board.begin("GCN", 10, 1, 20);
     board.end("GCN 50.00 %");
-    (void)board.begin("3-GCN", 20, 1, 20);
+    board.begin("3-GCN", 20, 1, 20);
   }
   std::fclose(file);
   // A terminal hands over what it has so far; all of it has come when reading fails.
@@ -64,7 +64,8 @@ TEST(Board, OnATerminalShowsTheWholeAndTheGroupUnderWay) {
 
 TEST(Board, WithNowhereToWriteIsSilent) {
   Board board(nullptr, 1);
-  board.begin("GCN", 1, 1, 1)->add(1, "");
+  board.begin("GCN", 1, 1, 1);
+  board.add(1, "");
   board.end("GCN");
 }
 

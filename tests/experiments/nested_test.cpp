@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "experiments/cost.hpp"
 #include "experiments/fixture.hpp"
 #include "experiments/plan.hpp"
 #include "experiments/runner.hpp"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "experiments/records.hpp"
 #include "support/error.hpp"
@@ -117,8 +118,8 @@ TEST(EngineOfDevice, AutoIsTheGpuWhereThereIsOne) {
 }
 
 TEST(TrainsInLockstep, AGpuDoes) {
-  EXPECT_TRUE(trains_in_lockstep("cuda"));
-  EXPECT_FALSE(trains_in_lockstep("cpu"));
+  EXPECT_TRUE(engine::EngineChoice("cuda").on_gpu());
+  EXPECT_FALSE(engine::EngineChoice("cpu").on_gpu());
 }
 
 TEST(TrainCommand, NamesWhatDiffersFromTheDefaultsOfTheModel) {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "inspect/inspection.hpp"
-#include "inspect/report.hpp"
+#include "report/viewer.hpp"
 #include "support/replaced.hpp"
 #include "wl/sample_graphs.hpp"
 

@@ -11,7 +11,6 @@
 
 #include "graph/isomorphism.hpp"
 #include "inspect/partitions.hpp"
-#include "inspect/report.hpp"
 #include "support/error.hpp"
 #include "wl/sample_graphs.hpp"
 #include "wl/set_compare.hpp"
@@ -122,28 +121,31 @@ TEST(Inspect, LeaksAreCountedBetweenTheFoldsThatTrainingWouldMake) {
   datasets::Dataset dataset = labelled(std::vector<Graph>(40, wl::path(4)), std::vector<int>(40, 0));
   for (std::size_t g = 20; g < 40; ++g) dataset.set.labels[g] = 1;
   std::vector<std::string> notes;
-  const auto labels = [&](const LeakFolds& wanted) {
+  const auto leak_folds = [&](const std::map<std::string, nlohmann::json>& wanted) {
+    Said said;
+    for (const char* name : {"target", "folds", "fold_scheme", "validation", "seed", "all", "threads"}) said.know(name);
+    for (const auto& [name, value] : wanted) said.set(name, value);
+    Options options = options_of(said, dataset);
+    notes.insert(notes.end(), options.notes.begin(), options.notes.end());
+    return options.folds;
+  };
+  const auto labels = [&](const std::map<std::string, nlohmann::json>& wanted) {
     std::set<int> found;
-    const std::vector<datasets::Fold> folds = leak_folds(dataset, wanted, notes);
+    const std::vector<datasets::Fold> folds = leak_folds(wanted);
     for (const std::uint32_t g : folds.front().test) found.insert(dataset.set.labels[g]);
     return found.size();
   };
   EXPECT_EQ(labels({}), 2u);
-  LeakFolds contiguous;
-  contiguous.scheme = datasets::FoldScheme::contiguous;
-  EXPECT_EQ(labels(contiguous), 1u);
+  EXPECT_EQ(labels({{"fold_scheme", "contiguous"}}), 1u);
   dataset.subset.assign(40, datasets::Subset::exp);
   EXPECT_EQ(labels({}), 1u) << "tyche made this set";
   EXPECT_THAT(notes, testing::IsEmpty());
-  LeakFolds one;
-  one.folds = 1;
-  EXPECT_THAT(leak_folds(dataset, one, notes), testing::IsEmpty());
+  EXPECT_THAT(leak_folds({{"folds", 1u}}), testing::IsEmpty());
   EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("one fold trains and tests on all graphs")));
   dataset = labelled({wl::path(3), wl::path(4)}, {0, 1});
-  EXPECT_THAT(leak_folds(dataset, {}, notes), testing::IsEmpty());
+  EXPECT_THAT(leak_folds({}), testing::IsEmpty());
   EXPECT_EQ(notes.size(), 2u);
-  one.folds = 3;
-  EXPECT_THROW((void)leak_folds(dataset, one, notes), InputError);
+  EXPECT_THROW((void)leak_folds({{"folds", 3u}}), InputError);
 }
 
 TEST(Inspect, FindsTheCeilingsOfExp) {

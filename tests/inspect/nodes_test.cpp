@@ -9,7 +9,6 @@
 
 #include "graph/isomorphism.hpp"
 #include "inspect/inspection.hpp"
-#include "inspect/report.hpp"
 #include "wl/reference.hpp"
 #include "wl/sample_graphs.hpp"
 

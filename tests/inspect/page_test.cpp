@@ -1,7 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "inspect/report.hpp"
+#include "inspect/inspection.hpp"
+#include "report/viewer.hpp"
 #include "wl/sample_graphs.hpp"
 
 namespace tyche::inspect {

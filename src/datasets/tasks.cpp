@@ -1,12 +1,12 @@
-#include "datasets/node_tasks.hpp"
+#include "datasets/tasks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
-#include "datasets/counting.hpp"
 #include "graph/isomorphism.hpp"
 #include "graph/patterns.hpp"
 #include "support/error.hpp"
@@ -17,6 +17,24 @@
 namespace tyche::datasets {
 
 namespace {
+
+struct Size {
+  Node nodes, degree;
+};
+constexpr Size kSizes[] = {{10, 6}, {15, 6}, {20, 5}, {30, 5}};
+
+const std::vector<Pattern>& patterns() {
+  static const std::vector<Pattern> all = parse_patterns(kUsualPatterns);
+  return all;
+}
+
+std::vector<float> targets_of(const Graph& graph) {
+  std::vector<float> out;
+  for (const Pattern& pattern : patterns()) {
+    out.push_back(static_cast<float>(PatternCounter(pattern.graph).count(graph).in_all));
+  }
+  return out;
+}
 
 constexpr std::string_view kTaskNames[] = {"triangle", "lcc", "orbits", "matching"};
 
@@ -70,67 +88,38 @@ Graph circulant(Node nodes, Stream& stream) {
 }
 
 /// A perfect matching of a regular bipartite graph whose nodes are told apart by their ranks, by a look at these alone:
-/// nodes are matched in their order, with neighbours in their order, along augmenting paths.
-class Matcher {
- public:
-  Matcher(const Graph& graph, std::span<const std::uint32_t> ranks)
-      : graph_(graph), ranks_(ranks), partner_(ranks.size(), kFree), at_(ranks.size()) {
-    for (Node v = 0; v < ranks.size(); ++v) at_[ranks[v]] = v;
-  }
-
-  std::vector<int> labels() {
-    std::vector<int> out(at_.size(), -1);
-    for (const Node v : at_) {
-      seen_.assign(at_.size(), 0);
-      if (partner_[v] == kFree) match(v);
-    }
-    int next = 0;
-    for (const Node v : at_) {
-      if (out[v] != -1) continue;
-      if (partner_[v] == kFree) throw Error("a circulant graph has no perfect matching");
-      out[v] = out[partner_[v]] = next++;
-    }
-    return out;
-  }
-
- private:
-  static constexpr Node kFree = ~Node{0};
-
-  bool match(Node v) {
+/// nodes are matched in their order, with neighbours in their order, along augmenting paths. Labels are its edges.
+std::vector<int> matching_by_ranks(const Graph& graph, std::span<const std::uint32_t> ranks) {
+  constexpr Node kFree = ~Node{0};
+  std::vector<Node> at(ranks.size()), partner(ranks.size(), kFree);
+  for (Node v = 0; v < ranks.size(); ++v) at[ranks[v]] = v;
+  std::vector<bool> seen;
+  const std::function<bool(Node)> match = [&](Node v) {
     std::vector<std::uint32_t> around;
-    for (const Node w : graph_.neighbours(v)) around.push_back(ranks_[w]);
-    std::sort(around.begin(), around.end());
+    for (const Node w : graph.neighbours(v)) around.push_back(ranks[w]);
+    std::ranges::sort(around);
     for (const std::uint32_t rank : around) {
-      const Node w = at_[rank];
-      if (seen_[w]++ != 0) continue;
-      if (partner_[w] != kFree && !match(partner_[w])) continue;
-      partner_[w] = v;
-      partner_[v] = w;
+      const Node w = at[rank];
+      if (seen[w]) continue;
+      seen[w] = true;
+      if (partner[w] != kFree && !match(partner[w])) continue;
+      partner[w] = v;
+      partner[v] = w;
       return true;
     }
     return false;
+  };
+  std::vector<int> labels(ranks.size(), -1);
+  for (const Node v : at) {
+    seen.assign(ranks.size(), false);
+    if (partner[v] == kFree) match(v);
   }
-
-  const Graph& graph_;
-  std::span<const std::uint32_t> ranks_;
-  std::vector<Node> partner_;
-  std::vector<Node> at_;
-  std::vector<std::uint32_t> seen_;
-};
-
-/// Orbits of the automorphism group: nodes by the canonical form of the graph in which they are marked.
-std::vector<std::uint32_t> orbits_by_marks(const Graph& graph) {
-  std::vector<std::uint32_t> out;
-  std::vector<Graph> forms;
-  for (Node v = 0; v < graph.num_nodes(); ++v) {
-    std::vector<NodeType> types(graph.num_nodes(), 0);
-    types[v] = 1;
-    const Graph form = canonical_form(Graph::from_edges(graph.num_nodes(), graph.edges(), types));
-    const auto at = std::find(forms.begin(), forms.end(), form);
-    out.push_back(static_cast<std::uint32_t>(at - forms.begin()));
-    if (at == forms.end()) forms.push_back(form);
+  int next = 0;
+  for (const Node v : at) {
+    if (partner[v] == kFree) throw Error("a circulant graph has no perfect matching");
+    if (labels[v] == -1) labels[v] = labels[partner[v]] = next++;
   }
-  return out;
+  return labels;
 }
 
 std::string examine_matching(const Graph& graph, const std::vector<int>& labels) {
@@ -140,14 +129,13 @@ std::string examine_matching(const Graph& graph, const std::vector<int>& labels)
     if (ends.size() == 2 && graph.has_edge(ends[0], ends[1])) continue;
     return fmt::format("label {} is on {} nodes, expected two that an edge joins", label, ends.size());
   }
-  for (const std::uint32_t orbit : orbits_by_marks(graph)) {
-    if (orbit != 0) return "not all nodes are in one orbit of the automorphism group";
-  }
-  return "";
+  const std::vector<Node> orbits = canonical_orbits(graph);
+  const bool one = std::ranges::all_of(orbits, [&](Node orbit) { return orbit == orbits[0]; });
+  return one ? "" : "not all nodes are in one orbit of the automorphism group";
 }
 
 std::string examine_orbits(const Graph& graph, const std::vector<int>& labels) {
-  const std::vector<std::uint32_t> orbits = orbits_by_marks(graph);
+  const std::vector<Node> orbits = canonical_orbits(graph);
   std::map<std::uint32_t, int> of_orbit;
   std::map<int, std::uint32_t> of_label;
   for (Node v = 0; v < graph.num_nodes(); ++v) {
@@ -161,6 +149,61 @@ std::string examine_orbits(const Graph& graph, const std::vector<int>& labels) {
 }
 
 }  // namespace
+
+void check(const CountingParameters& parameters) {
+  if (parameters.graphs == 0 || parameters.graphs > 1000000000) {
+    throw InputError(fmt::format("{} graphs are out of range: 1 to 1000000000", parameters.graphs));
+  }
+}
+
+Graph random_regular(Node nodes, Node degree, Stream& stream) {
+  for (;;) {
+    std::vector<Node> stubs;
+    for (Node v = 0; v < nodes; ++v) stubs.insert(stubs.end(), degree, v);
+    std::vector<std::uint8_t> joined(std::size_t{nodes} * nodes);
+    std::vector<Edge> edges;
+    // So many failures in a row: likely nothing is left that may be joined.
+    for (std::size_t failures = 0; !stubs.empty() && failures < 50;) {
+      const std::size_t i = stream.below(stubs.size()), j = stream.below(stubs.size());
+      const auto [u, v] = std::minmax(stubs[i], stubs[j]);
+      if (u == v || joined[u * nodes + v] != 0) {
+        ++failures;
+        continue;
+      }
+      failures = 0;
+      joined[u * nodes + v] = 1;
+      edges.emplace_back(u, v);
+      stubs.erase(stubs.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
+      stubs.erase(stubs.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
+    }
+    if (stubs.empty()) return Graph::from_edges(nodes, edges);
+  }
+}
+
+CountedGraph make_counting(const CountingParameters& parameters, std::uint64_t index) {
+  Stream stream(derive_key(parameters.seed, Purpose::counting, static_cast<std::uint32_t>(index)));
+  const Size size = kSizes[stream.below(std::size(kSizes))];
+  std::vector<Edge> edges = random_regular(size.nodes, size.degree, stream).edges();
+  shuffle(edges, stream);
+  edges.resize(edges.size() - size.nodes);
+  CountedGraph out{Graph::from_edges(size.nodes, edges), {}};
+  out.targets = targets_of(out.graph);
+  return out;
+}
+
+std::string examine_counting(const Graph& graph, std::span<const float> targets) {
+  const std::vector<float> found = targets_of(graph);
+  if (targets.size() != found.size()) {
+    return fmt::format("{} targets, expected {}: {}", targets.size(), found.size(), kUsualPatterns);
+  }
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    const auto summed = static_cast<float>(count_by_homomorphisms(patterns()[p].graph, graph));
+    if (targets[p] == found[p] && found[p] == summed) continue;
+    return fmt::format("{}: target {}, {} copies found, {} by homomorphisms", patterns()[p].name, targets[p], found[p],
+                       summed);
+  }
+  return "";
+}
 
 std::string_view name(NodeTask task) { return kTaskNames[static_cast<std::size_t>(task)]; }
 
@@ -198,7 +241,7 @@ NodeLabelled make_node_task(const NodeTaskParameters& p, std::uint64_t index) {
   if (p.task == NodeTask::matching) {
     wl::Individualiser paths(out.graph);
     const wl::Path path = paths.draw({derive_key(p.seed, Purpose::individualise, own), own});
-    out.labels = Matcher(out.graph, path.ranks).labels();
+    out.labels = matching_by_ranks(out.graph, path.ranks);
   }
   // Edges among the neighbours of a node are its triangles.
   static const PatternCounter triangles(named_pattern("cycle3").graph);
