@@ -23,7 +23,7 @@ set(TYCHE_PUBLIC_HEADERS
 set(TYCHE_INCLUDED_HEADERS
   datasets/base_classes.hpp datasets/certify.hpp datasets/counting.hpp datasets/node_tasks.hpp
   datasets/planar_draw.hpp engine/core/both.hpp engine/core/feature_blocks.hpp engine/core/job.hpp
-  engine/core/optimiser.hpp engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp graph/graphs.hpp
+  engine/core/optimiser.hpp engine/core/scores.hpp engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp graph/graphs.hpp
   graph/json_numbers.hpp graph/lines.hpp graph/listed_edges.hpp graph/records.hpp graph/rows.hpp graph/set_builder.hpp
   graph/units.hpp nn/choices.hpp support/file.hpp support/intern.hpp support/named_values.hpp
   support/npy.hpp support/peers.hpp support/words.hpp train/features.hpp train/metrics.hpp train/objective.hpp
