@@ -105,18 +105,18 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, R
 enum class GraphKind : uint32_t { pool, copy, linear, activate, dropout };
 
 /// Makes some numbers of a graph out of others, which stand in one array: `out` and `in` are places in it.
-struct GraphStep {
-  GraphKind kind;
-  uint32_t in, in_columns, out, columns;
-  bool add;                   ///< to what is there: copy, linear
-  uint32_t weight, bias;      ///< linear: into the parameters; kNoBias: none
-  nn::Activation activation;  ///< activate
-  uint64_t threshold;         ///< dropout
-  float keep;
-  nn::Reduce reduce;        ///< pool
-  uint32_t pooled, source;  ///< pool: the first of its columns among all that are pooled; which of the readouts
-};
 inline constexpr uint32_t kNoBias = ~0u;
+struct GraphStep {
+  GraphKind kind = GraphKind::copy;
+  uint32_t in = 0, in_columns = 0, out = 0, columns = 0;
+  bool add = false;                     ///< to what is there: copy, linear
+  uint32_t weight = 0, bias = kNoBias;  ///< linear: into the parameters; kNoBias: none
+  nn::Activation activation = {};       ///< activate
+  uint64_t threshold = 0;               ///< dropout
+  float keep = 0;
+  nn::Reduce reduce = {};           ///< pool
+  uint32_t pooled = 0, source = 0;  ///< pool: the first of its columns among all that are pooled; which of the readouts
+};
 
 /// Where a readout's parts are.
 struct PoolSource {

@@ -232,7 +232,6 @@ struct SpreadArguments {
   uint32_t tile_rows;
   const LevelEnds* ends;  ///< members: of the sets; whole: of the value's level, or null: every row counts once
   AnyRows values;
-  uint32_t columns;
   Leaving<P> d_in;
   Dropping dropping;  ///< copy
   // copy, members
@@ -256,18 +255,18 @@ __device__ __forceinline__ void spread_vector(const SpreadArguments<P>& a, uint3
   const auto load = [&](size_t from, float(&out)[P::kVector]) {
     const typename P::Element* d = a.d.data + from * a.d.stride + column;
     if (a.vectors) return P::unpack(load_read_only(reinterpret_cast<const uint4*>(d)), out);
-    unrolled<P::kVector>([&](unsigned c) { out[c] = column + c < a.columns ? P::value(d[c]) : 0.0f; });
+    unrolled<P::kVector>([&](unsigned c) { out[c] = column + c < a.d_in.columns ? P::value(d[c]) : 0.0f; });
   };
   if constexpr (kFrom == From::copy) {
     load(row, sum);
     if (!a.dropping.on) return;
 #pragma unroll
     for (unsigned c = 0; c < P::kVector; ++c)
-      sum[c] *= dropped(a.dropping, a.rows.ids[b], local, a.columns, column + c);
+      sum[c] *= dropped(a.dropping, a.rows.ids[b], local, a.d_in.columns, column + c);
   } else if constexpr (kFrom == From::whole) {
     const size_t at = size_t{b} * a.pooled_size + column;
     unrolled<P::kVector>([&](unsigned c) {
-      const bool wanted = share != 0 && column + c < a.columns;
+      const bool wanted = share != 0 && column + c < a.d_in.columns;
       const bool heard = wanted && (a.reduce != nn::Reduce::max || load_read_only(a.winners + at + c) == local);
       if (heard) sum[c] = share * load_read_only(a.d_pooled + at + c);
     });
@@ -324,7 +323,7 @@ __global__ void __launch_bounds__(kThreads, 4) spread_kernel(SpreadArguments<P> 
     }
     __syncthreads();
   }
-  const uint32_t vectors = (a.columns + 15) / 16 * 16 / P::kVector;
+  const uint32_t vectors = (a.d_in.columns + 15) / 16 * 16 / P::kVector;
   for (uint32_t q = threadIdx.x; q < tile.rows * vectors; q += kThreads) {
     const uint32_t r = q / vectors, row = tile.first + r, column = q % vectors * P::kVector;
     float sum[P::kVector] = {}, h[P::kVector] = {};

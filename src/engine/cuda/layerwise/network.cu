@@ -101,7 +101,7 @@ class Maker {
     const nn::Step& step = steps_[s];
     if (!live(s) || !over_graphs(s) || step.epsilon != kNone) return false;
     if (step.operation == Operation::normalise || step.operation == Operation::input) return false;
-    return std::all_of(step.terms.begin(), step.terms.end(), [&](const nn::Term& term) {
+    return std::ranges::all_of(step.terms, [&](const nn::Term& term) {
       return over_graphs(term.value) ? term.link == nn::Link::own : is_readout(term);
     });
   }
@@ -110,7 +110,7 @@ class Maker {
   void find_head() {
     for (std::size_t s = steps_.size(); s-- > 0;) {
       head_[s] = fits_head(s) && (s + 1 == steps_.size() || head_.back()) &&
-                 std::all_of(uses_[s].begin(), uses_[s].end(), [&](std::size_t use) { return in_head(use); });
+                 std::ranges::all_of(uses_[s], [&](std::size_t use) { return in_head(use); });
     }
     std::size_t count = 0, numbers = 0, readouts = 0;
     for (std::size_t s = 0; s < steps_.size(); ++s) {
@@ -160,7 +160,7 @@ class Maker {
     }
     for (std::size_t s = 0; s < steps_.size(); ++s) {  // features of edges that are read as sums alone
       if (is(s, Operation::input) && steps_[s].source == nn::Source::edges) {
-        done_[s] = std::all_of(uses_[s].begin(), uses_[s].end(), [&](std::size_t use) { return done_[use]; });
+        done_[s] = std::ranges::all_of(uses_[s], [&](std::size_t use) { return done_[use]; });
       }
     }
   }
@@ -301,9 +301,8 @@ class Maker {
   std::size_t value_of(std::size_t s) {
     if (value_[s] != kNone) return value_[s];
     // What is but read out is kept as floats: maxima must not be blurred.
-    const bool floats = maker_[s] != kNone && std::all_of(uses_[s].begin(), uses_[s].end(), [&](std::size_t use) {
-                          return in_head(use) || is_members(use);
-                        });
+    const bool floats = maker_[s] != kNone &&
+                        std::ranges::all_of(uses_[s], [&](std::size_t use) { return in_head(use) || is_members(use); });
     const std::size_t v = new_value(steps_[s], round_[s], home_[s], floats);
     value_[s] = v;
     return v;
@@ -703,15 +702,13 @@ class Maker {
     op.reduce = term.reduce;
     op.pooled = out_.pooled;
     op.source = out_.readouts.size();
-    GraphStep graph{};
-    graph.kind = GraphKind::pool;
-    graph.out = to;
-    graph.columns = narrow(from.columns);
-    graph.reduce = term.reduce;
-    graph.pooled = out_.pooled;
-    graph.source = narrow(op.source);
-    out_.steps.push_back(graph);
-    out_.pooled += graph.columns;
+    out_.steps.push_back({.kind = GraphKind::pool,
+                          .out = to,
+                          .columns = narrow(from.columns),
+                          .reduce = term.reduce,
+                          .pooled = out_.pooled,
+                          .source = narrow(op.source)});
+    out_.pooled += narrow(from.columns);
     out_.mean_readout = out_.mean_readout || term.reduce == nn::Reduce::mean;
     out_.readouts.push_back(out_.ops.size());
     out_.ops.emplace_back(op);
@@ -725,20 +722,16 @@ class Maker {
   }
   void graph_step(std::size_t s) {
     const nn::Step& step = steps_[s];
-    const uint32_t to = place_[s] = numbers(step.columns);
-    GraphStep graph{};
-    graph.out = to;
-    graph.columns = narrow(step.columns);
-    graph.bias = kNoBias;
+    place_[s] = numbers(step.columns);
+    GraphStep graph{.out = place_[s], .columns = narrow(step.columns)};
     const auto from = [&](std::size_t read) {
       graph.in = placed(step, read);
       graph.in_columns = narrow(steps_[read].columns);
     };
     switch (step.operation) {
       case Operation::aggregate:
-        pool(step, step.terms[0], to);
+        pool(step, step.terms[0], graph.out);
         if (step.onto == kNone) return;
-        graph.kind = GraphKind::copy;
         graph.add = true;
         from(step.onto);
         out_.steps.push_back(graph);
@@ -748,7 +741,6 @@ class Maker {
         return;
       case Operation::concat:
       case Operation::add:
-        graph.kind = GraphKind::copy;
         for (const nn::Term& term : step.terms) {
           from(term.value);
           graph.columns = graph.in_columns;

@@ -189,7 +189,7 @@ class LayerwiseLane final : public Lane {
     PassInputs inputs;
     inputs.features = training_inputs(trial_, epoch).key;
     inputs.drawn = draws_.view(device_more_.data());
-    inputs.training = inputs.by_batch = true;
+    inputs.by_batch = true;
     inputs.counts = counts_.data();
     inputs.dropout = true;
     inputs.dropout_key = derive_key(trial_.seed, Purpose::dropout, trial_.fold, epoch);
@@ -461,7 +461,6 @@ class LayerwisePath : public Path {
     inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
     inputs.roots = roots.empty() ? nullptr : device_roots.data();
     inputs.by_batch = training;
-    inputs.training = gradient_out != nullptr;
     inputs.targets = graphs.targets();
     inputs.divisor = mean_divisor(job.data.targets, job.data.units == nullptr ? std::vector(which.begin(), which.end())
                                                                               : job.data.units->units_of(which));
@@ -481,7 +480,7 @@ class LayerwisePath : public Path {
       }
       const std::size_t rows = outputs_of(network, plan);
       inputs.logits += rows * classes;
-      if (inputs.training) inputs.losses += rows, inputs.right += rows;
+      if (gradient_out != nullptr) inputs.losses += rows, inputs.right += rows;
       if (inputs.drawn.columns > 0) inputs.places += plan.graphs;
       if (inputs.pinned != nullptr) inputs.pinned += std::size_t{plan.rows[0]} * job.model.random_dims();
       if (inputs.roots != nullptr) inputs.roots += plan.rows[network.shape.roots];

@@ -16,8 +16,8 @@ constexpr std::size_t kClipParts = 128;
 
 uint2 words_of(Key key) { return make_uint2(key.lo, key.hi); }
 
-std::size_t tiles_of(uint32_t rows, uint32_t tile_rows = kTile) {
-  return static_cast<std::size_t>((uint64_t{rows} + tile_rows - 1) / tile_rows);
+uint32_t tiles_of(uint32_t rows, uint32_t tile_rows = kTile) {
+  return static_cast<uint32_t>((uint64_t{rows} + tile_rows - 1) / tile_rows);
 }
 
 // Few rows are cut into smaller tiles, so that more of the chip works on them.
@@ -261,27 +261,25 @@ class RunnerOf final : public Runner {
 
   [[nodiscard]] uint32_t slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const {
     if (operand.link == kNone) {  // of two tiles or more: every slice leaves a gradient, which is as large as ever
-      const std::size_t tiles = (tiles_of(plan.rows[value(op.out).space]) + 1) / 2;
-      return static_cast<uint32_t>(std::min<std::size_t>(tiles, operand.most_slices));
+      return std::min((tiles_of(plan.rows[value(op.out).space]) + 1) / 2, operand.most_slices);
     }
     const uint32_t rows = plan.rows[value(wanted(operand.in) ? operand.in.value : op.out).space];
-    return static_cast<uint32_t>(
-        std::min<std::size_t>(tiles_of(rows, tile_rows_for(rows, operand.most_slices)), operand.most_slices));
+    return std::min(tiles_of(rows, tile_rows_for(rows, operand.most_slices)), operand.most_slices);
   }
   [[nodiscard]] uint32_t slices(const Plan& plan, const GatherOp& op) const {
     const ValueSpec& begins = value(op.onto.value == kNone ? op.in.value : op.onto.value);
     const uint32_t rows = plan.rows[begins.space];
-    const std::size_t tiles = tiles_of(rows, tile_rows_of<P>(rows, begins.columns));
-    return static_cast<uint32_t>(op.eps == kNone ? tiles : std::min<std::size_t>(tiles, op.most_slices));
+    const uint32_t tiles = tiles_of(rows, tile_rows_of<P>(rows, begins.columns));
+    return op.eps == kNone ? tiles : std::min(tiles, op.most_slices);
   }
   // `measured`: by a linear step.
   [[nodiscard]] uint32_t slices(const Plan& plan, const NormOp& op, bool measured) const {
     const uint32_t rows = plan.rows[value(op.out).space];
     if (measured) return dense_shape(rows, value(op.out).columns).slices;
-    return static_cast<uint32_t>(tiles_of(rows, chunk(plan, op)));
+    return tiles_of(rows, chunk(plan, op));
   }
   [[nodiscard]] uint32_t chunk(const Plan& plan, const NormOp& op) const {  // rows of a slice
-    return static_cast<uint32_t>(std::max<std::size_t>(32, tiles_of(plan.rows[value(op.out).space], op.most_slices)));
+    return std::max(32u, tiles_of(plan.rows[value(op.out).space], op.most_slices));
   }
 
   // ---- values made number by number
@@ -329,7 +327,6 @@ class RunnerOf final : public Runner {
     a.rows = batch.rows(to.space);
     a.tile_rows = tile_rows_of<P>(a.rows.rows, to.columns);
     a.values = any(reading.value);
-    a.columns = to.columns;
     a.d_in = leaving(reading);
     a.d_in.columns = to.columns;
     return a;
@@ -370,13 +367,11 @@ class RunnerOf final : public Runner {
 
   [[nodiscard]] DenseShape dense_shape(uint32_t rows, uint32_t columns) const {
     DenseShape shape{};
-    shape.chunks = static_cast<uint32_t>(tiles_of(columns, kWide * kTile));
+    shape.chunks = tiles_of(columns, kWide * kTile);
     // Every block of threads reads all weights: no more of them than multiprocessors where rows are few.
     shape.tile_rows = tile_rows_for(rows, network_.blocks_at_once / 2 / shape.chunks);
-    shape.wide =
-        static_cast<uint32_t>(tiles_of(std::min(columns, kWide * kTile), shape.tile_rows > 32 ? kTile : 2 * kTile));
-    shape.slices = static_cast<uint32_t>(
-        std::min<std::size_t>(tiles_of(rows, shape.tile_rows), std::max(1u, network_.blocks_at_once / shape.chunks)));
+    shape.wide = tiles_of(std::min(columns, kWide * kTile), shape.tile_rows > 32 ? kTile : 2 * kTile);
+    shape.slices = std::min(tiles_of(rows, shape.tile_rows), std::max(1u, network_.blocks_at_once / shape.chunks));
     return shape;
   }
   template <bool kBack, class Out>
@@ -438,7 +433,7 @@ class RunnerOf final : public Runner {
     a.bias = bias(op);
     a.slope = out.slope;
     a.tile_rows = tile_rows_for(a.out_rows.rows, op.operands[0].most_slices);
-    const std::size_t blocks = tiles_of(a.out_rows.rows, a.tile_rows) * op.out_blocks;
+    const std::size_t blocks = std::size_t{tiles_of(a.out_rows.rows, a.tile_rows)} * op.out_blocks;
     to(op.out, [&]<class Out>(const Rows<Out>& rows) {
       launch(forward_kernel<P, Out, kMore>, blocks, kThreads, kForwardShared<P>, stream_, a, rows);
     });
@@ -541,7 +536,7 @@ class RunnerOf final : public Runner {
       a.wanted = wanted(reading);
       a.d_in = leaving(reading);
       a.slots = slots_.data() + op.slots;
-      a.slices = begins ? slices(batch.plan, op) : static_cast<uint32_t>(tiles_of(a.rows.rows, a.forward.tile_rows));
+      a.slices = begins ? slices(batch.plan, op) : tiles_of(a.rows.rows, a.forward.tile_rows);
       with_gathered(op, [&](auto kind) { run(gather_back_kernel<P, kind()>, a.slices, a); });
     };
     const bool same = op.in.value == op.onto.value;

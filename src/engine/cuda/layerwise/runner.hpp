@@ -26,7 +26,6 @@ struct PassInputs {
   DrawnColumns drawn{};              ///< marks or colours, where the model has them
   const uint32_t* places = nullptr;  ///< of their rows: one per graph
   const uint32_t* roots = nullptr;   ///< nodes that pairs begin with, graph after graph; null: all
-  bool training = false;             ///< losses and gradients follow
   bool by_batch = false;             ///< batches are normalised by themselves
   Targets targets{};                 ///< training: by the ids of graphs, or where those of their nodes or edges begin
   const uint8_t* counts = nullptr;   ///< training: by target of nodes or edges, whether it has a loss; null: all have
@@ -34,7 +33,7 @@ struct PassInputs {
   bool dropout = false;
   Key dropout_key;
   float* logits = nullptr;    ///< graphs (nodes, edges) × classes
-  float* losses = nullptr;    ///< training: one each
+  float* losses = nullptr;    ///< training: one each; null: no losses and gradients follow
   uint32_t* right = nullptr;  ///< training: one each
 };
 
