@@ -4,7 +4,6 @@
 #include "capi/capi.hpp"
 #include "datasets/certify.hpp"
 #include "datasets/generate.hpp"
-#include "distinguish/pairs.hpp"
 #include "engine/engine.hpp"
 #include "graph/drawing.hpp"
 #include "graph/graph6.hpp"
@@ -167,8 +166,8 @@ tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle
     const Options how(options, {"only", "format", "clean"});
     return read_cleanly(how, [&](auto format, Cleaning* cleaning) {
       distinguish::PairSet pairs = distinguish::load_pairs(from, format, how.texts("only"), cleaning);
-      auto object = object_of(std::move(pairs.set), from);
-      object->pairs = PairNames{std::move(pairs.names), std::move(pairs.categories), std::move(pairs.groups)};
+      auto object = object_of(std::exchange(pairs.set, {}), from);
+      object->pairs = std::move(pairs);
       return object;
     });
   });
