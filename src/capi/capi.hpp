@@ -201,6 +201,12 @@ class SetObject : public Object {
   return get<SetObject>(handle, "a set of graphs");
 }
 
+/// The same as answer() for a body that asks a set.
+template <class Body>
+[[nodiscard]] tyche_status answer_of(tyche_handle set, tyche_handle* out, const Body& body) noexcept {
+  return answer(out, [&] { return body(*set_of(set)); });
+}
+
 /// Throws InputError that names the graph, by its number, where an array does not describe graphs.
 [[nodiscard]] GraphSet graphs_from(const tyche_graphs& arrays);
 
