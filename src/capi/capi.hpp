@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "distinguish/pairs.hpp"
 #include "engine/choice.hpp"
 #include "graph/lines.hpp"
 #include "support/error.hpp"
@@ -156,13 +157,6 @@ class Options : public Said {
 /// "eval_every" of "--eval-every".
 [[nodiscard]] std::string name_of(const train::Field& field);
 
-/// What a file says of pairs.
-struct PairNames {
-  std::vector<std::string> names;
-  std::vector<std::string> categories;
-  std::vector<std::uint32_t> groups;
-};
-
 /// A set of graphs behind a handle: a data set, and its arrays as numpy would have them.
 class SetObject : public Object {
  public:
@@ -185,8 +179,8 @@ class SetObject : public Object {
 
   /// Set before the object has a handle.
   std::optional<Json> certificate;
-  std::optional<PairNames> pairs;
-  std::optional<Cleaning> cleaned;  ///< what was mended as it was read
+  std::optional<distinguish::PairSet> pairs;  ///< what a file says of pairs, less their graphs
+  std::optional<Cleaning> cleaned;            ///< what was mended as it was read
 
  private:
   [[nodiscard]] std::vector<std::string> array_names() const;
@@ -205,6 +199,12 @@ class SetObject : public Object {
 
 [[nodiscard]] inline std::shared_ptr<SetObject> set_of(tyche_handle handle) {
   return get<SetObject>(handle, "a set of graphs");
+}
+
+/// The same as answer() for a body that asks a set.
+template <class Body>
+[[nodiscard]] tyche_status answer_of(tyche_handle set, tyche_handle* out, const Body& body) noexcept {
+  return answer(out, [&] { return body(*set_of(set)); });
 }
 
 /// Throws InputError that names the graph, by its number, where an array does not describe graphs.

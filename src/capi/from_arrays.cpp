@@ -80,34 +80,30 @@ std::vector<std::uint64_t> edges_once(const Entries& own) {
   std::ranges::sort(arcs, [](const Arc& p, const Arc& q) {
     return std::tie(p.low, p.high, p.up, p.entry) < std::tie(q.low, q.high, q.up, q.entry);
   });
-  const auto same = [](const Arc& p, const Arc& q) { return p.low == q.low && p.high == q.high; };
   std::vector<std::uint64_t> out;
-  for (std::size_t i = 0; i < arcs.size();) {
+  for (std::size_t i = 0, end = 0; i < arcs.size(); i = end) {
     const Arc& arc = arcs[i];
-    const std::size_t count =
-        static_cast<std::size_t>(std::find_if(arcs.begin() + static_cast<std::ptrdiff_t>(i), arcs.end(),
-                                              [&](const Arc& other) { return !same(arc, other); }) -
-                                 (arcs.begin() + static_cast<std::ptrdiff_t>(i)));
+    while (end < arcs.size() && arcs[end].low == arc.low && arcs[end].high == arc.high) ++end;
+    const std::size_t count = end - i;
+    const auto [from, to] = arc.up ? std::pair(arc.low, arc.high) : std::pair(arc.high, arc.low);
+    out.push_back(arc.entry);
     if (own.a.both_ways == 0) {
       if (count > 1) own.fail(fmt::format("the edge between {} and {} is there {} times", arc.low, arc.high, count));
-    } else {
-      if (count > 2 || (count == 2 && arcs[i + 1].up == arc.up)) {
-        own.fail(fmt::format("the edge from {} to {} is there more than once", arc.up ? arc.low : arc.high,
-                             arc.up ? arc.high : arc.low));
-      }
-      if (count == 1) {
-        own.fail(
-            fmt::format("there is an edge from {} to {} and none back; graphs here are undirected, and every edge is "
-                        "expected both ways",
-                        arc.up ? arc.low : arc.high, arc.up ? arc.high : arc.low));
-      }
-      if (!own.alike(arc.entry, arcs[i + 1].entry)) {
-        own.fail(fmt::format("the edge between {} and {} has another label, weight or attribute one way than the other",
-                             arc.low, arc.high));
-      }
+      continue;
     }
-    out.push_back(arcs[i].entry);
-    i += count;
+    if (count > 2 || (count == 2 && arcs[i + 1].up == arc.up)) {
+      own.fail(fmt::format("the edge from {} to {} is there more than once", from, to));
+    }
+    if (count == 1) {
+      own.fail(
+          fmt::format("there is an edge from {} to {} and none back; graphs here are undirected, and every edge is "
+                      "expected both ways",
+                      from, to));
+    }
+    if (!own.alike(arc.entry, arcs[i + 1].entry)) {
+      own.fail(fmt::format("the edge between {} and {} has another label, weight or attribute one way than the other",
+                           arc.low, arc.high));
+    }
   }
   return out;
 }

@@ -27,8 +27,7 @@ Json json_of(const theory::Answer& answer) {
 }  // namespace
 
 tyche_status tyche_distinguish(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     const Options said(options, with_fields({"seeds", "scoring", "draws", "train_draws", "together", "threads"}));
     distinguish::Request request;
     request.fields = said.edits(distinguish::why_not);
@@ -39,14 +38,14 @@ tyche_status tyche_distinguish(tyche_handle set, const char* options, tyche_hand
     request.draws = said.small("draws", 1);
     request.train_draws = said.small("train_draws", 1);
     request.threads = said.threads();
-    distinguish::PairSet pairs = distinguish::pairs_of(object->set(), object->source());
-    if (object->pairs && object->pairs->names.size() == pairs.size()) {
-      pairs.names = object->pairs->names;
-      pairs.categories = object->pairs->categories;
-      pairs.groups = object->pairs->groups;
+    distinguish::PairSet pairs = distinguish::pairs_of(object.set(), object.source());
+    if (object.pairs && object.pairs->names.size() == pairs.size()) {
+      pairs.names = object.pairs->names;
+      pairs.categories = object.pairs->categories;
+      pairs.groups = object.pairs->groups;
     }
     const distinguish::StoredRun run =
-        distinguish::distinguish(request, distinguish::settings_of(request), pairs, object->source(), {});
+        distinguish::distinguish(request, distinguish::settings_of(request), pairs, object.source(), {});
     Json answer = distinguish::to_json(run);
     answer["results"] = Json::array();
     for (const distinguish::PairResult& result : run.results) {
@@ -57,27 +56,25 @@ tyche_status tyche_distinguish(tyche_handle set, const char* options, tyche_hand
 }
 
 tyche_status tyche_inspect(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     const Options said(options, {"target", "folds", "fold_scheme", "validation", "seed", "all", "threads"});
-    const inspect::Inspection found = inspect::examine(object->dataset(), inspect::options_of(said, object->dataset()));
+    const inspect::Inspection found = inspect::examine(object.dataset(), inspect::options_of(said, object.dataset()));
     return std::make_shared<Answer>(Json{{"text", inspect::to_text(found)}, {"answer", inspect::to_json(found)}});
   });
 }
 
 tyche_status tyche_compare(tyche_handle set, const char* options, const char* folder, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     const Options said(options,
                        with_device({"budget", "budget_epochs", "ensemble", "resume", "models", "metric", "target",
                                     "target_columns", "split", "folds", "seed", "threads", "progress"}));
     compare::Options how = compare::options_of(said);
     if (how.budget_epochs && said.says("budget")) throw InputError("budget and budget_epochs: give one of them");
     how.out = text(folder, "folder");
-    how.clean = object->cleaned.has_value();
+    how.clean = object.cleaned.has_value();
     how.progress = said.flag("progress") ? stderr : nullptr;
-    how.command = fmt::format("tyche.compare({}, {})", object->source(), options == nullptr ? "" : options);
-    const Json found = compare::compare(object->dataset(), object->source(), how);
+    how.command = fmt::format("tyche.compare({}, {})", object.source(), options == nullptr ? "" : options);
+    const Json found = compare::compare(object.dataset(), object.source(), how);
     return std::make_shared<Answer>(Json{{"text", compare::to_text(found)}, {"answer", found}});
   });
 }

@@ -4,7 +4,6 @@
 #include "capi/capi.hpp"
 #include "datasets/certificate.hpp"
 #include "datasets/generate.hpp"
-#include "distinguish/pairs.hpp"
 #include "engine/engine.hpp"
 #include "graph/drawing.hpp"
 #include "graph/formats.hpp"
@@ -168,8 +167,8 @@ tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle
     const Options how(options, {"only", "format", "clean"});
     return read_cleanly(how, [&](auto format, Cleaning* cleaning) {
       distinguish::PairSet pairs = distinguish::load_pairs(from, format, how.texts("only"), cleaning);
-      auto object = object_of(std::move(pairs.set), from);
-      object->pairs = PairNames{std::move(pairs.names), std::move(pairs.categories), std::move(pairs.groups)};
+      auto object = object_of(std::exchange(pairs.set, {}), from);
+      object->pairs = std::move(pairs);
       return object;
     });
   });
@@ -180,14 +179,13 @@ tyche_status tyche_generate(const char* kind, const char* options, const char* f
 }
 
 tyche_status tyche_set_select(tyche_handle set, const uint64_t* numbers, uint64_t count, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     if (count > 0) require(numbers, "numbers");
-    const datasets::Dataset& in = object->dataset();
+    const datasets::Dataset& in = object.dataset();
     datasets::Dataset picked;
     picked.name = in.name;
     for (const std::uint64_t g : std::span(numbers, count)) {
-      (void)object->graph(g);  // throws where there is none
+      (void)object.graph(g);  // throws where there is none
       if (!in.subset.empty()) picked.subset.push_back(in.subset[g]);
       if (!in.pair.empty()) picked.pair.push_back(in.pair[g]);
     }
@@ -197,18 +195,17 @@ tyche_status tyche_set_select(tyche_handle set, const uint64_t* numbers, uint64_
 }
 
 tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t count, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     if (count > 0) require(labels, "labels");
-    if (count != 0 && count != object->set().graphs.size()) {
+    if (count != 0 && count != object.set().graphs.size()) {
       throw InputError(
-          fmt::format("{} labels for {} graphs; expected one for each", count, object->set().graphs.size()));
+          fmt::format("{} labels for {} graphs; expected one for each", count, object.set().graphs.size()));
     }
-    datasets::Dataset data = object->dataset();
+    datasets::Dataset data = object.dataset();
     data.set.labels.assign(labels, labels + count);
-    const bool same = data.set.labels == object->set().labels;
+    const bool same = data.set.labels == object.set().labels;
     if (!same) data.hash = 0;
-    return std::make_shared<SetObject>(std::move(data), same && object->from_file() ? object->source() : "");
+    return std::make_shared<SetObject>(std::move(data), same && object.from_file() ? object.source() : "");
   });
 }
 
@@ -294,14 +291,13 @@ tyche_status tyche_graph6(tyche_handle set, uint64_t graph, tyche_handle* out) {
 }
 
 tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     constexpr Node kMost = 2000;  // time grows with the square
-    if (object->graph(graph).num_nodes() > kMost) {
+    if (object.graph(graph).num_nodes() > kMost) {
       throw InputError(fmt::format("graph {} has {} nodes; more than {} are not drawn", graph,
-                                   object->graph(graph).num_nodes(), kMost));
+                                   object.graph(graph).num_nodes(), kMost));
     }
-    const Drawing drawing = draw(object->graph(graph));
+    const Drawing drawing = draw(object.graph(graph));
     std::vector<double> points;
     for (const Point& point : drawing.points) points.insert(points.end(), {point.x, point.y});
     const auto out_object = std::make_shared<Answer>(
@@ -312,24 +308,23 @@ tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle* out) {
 }
 
 tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
-    if (object->set().labels.empty() && object->set().target_dim > 0) {
+  return answer_of(set, out, [&](const SetObject& object) {
+    if (object.set().labels.empty() && object.set().target_dim > 0) {
       return std::make_shared<Answer>(
-          datasets::to_json(datasets::certify_counting(object->set(), certify_options(options))));
+          datasets::to_json(datasets::certify_counting(object.set(), certify_options(options))));
     }
-    if (object->set().labels.empty() && !object->set().node_labels.empty()) {
+    if (object.set().labels.empty() && !object.set().node_labels.empty()) {
       throw InputError("what labels of nodes are to say is in a folder's manifest: certify the folder");
     }
     const TemporaryFolder folder;
     const std::string path = (folder.path() / "graphs.txt").string();
-    write_graphs(path, object->set(), Format::gin);
+    write_graphs(path, object.set(), Format::gin);
     try {
       return certify(path, options);
     } catch (const InputError& error) {  // which would name a file that nobody knows
       std::string what = error.what();
       for (std::size_t at = what.find(path); at != std::string::npos; at = what.find(path)) {
-        what.replace(at, path.size(), object->dataset().name);
+        what.replace(at, path.size(), object.dataset().name);
       }
       throw InputError(what);
     }

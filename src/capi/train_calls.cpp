@@ -207,13 +207,12 @@ train::LookOptions look_of(const Options& options, std::uint32_t draws) {
 }  // namespace
 
 tyche_status tyche_embed(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
+  return answer_of(set, out, [&](const SetObject& object) {
     const auto own = model_of(model);
-    const auto object = set_of(set);
     const Options said(options, {"of", "draws", "seed", "threads"});
     const std::string of = said.text("of").value_or("graphs");
     if (of != "graphs" && of != "nodes") throw InputError(fmt::format("of: expected graphs or nodes, found '{}'", of));
-    NpyMatrix rows = train::embeddings(own->checkpoint(), object->set(), of == "nodes", look_of(said, 1));
+    NpyMatrix rows = train::embeddings(own->checkpoint(), object.set(), of == "nodes", look_of(said, 1));
     const auto made = std::make_shared<Answer>(Json{{"of", of}, {"rows", rows.rows}, {"columns", rows.columns}});
     made->add("values", {std::move(rows.values), rows.columns});
     return made;
@@ -222,17 +221,16 @@ tyche_status tyche_embed(tyche_handle model, tyche_handle set, const char* optio
 
 tyche_status tyche_explain(tyche_handle model, tyche_handle set, uint64_t graph, const char* options,
                            tyche_handle* out) {
-  return answer(out, [&] {
+  return answer_of(set, out, [&](const SetObject& object) {
     const auto own = model_of(model);
-    const auto object = set_of(set);
     const Options said(options, with_device({"output", "draws", "seed", "threads"}));
     const nlohmann::json& output = said.value("output");
     if (!output.is_null() && !output.is_number_integer()) throw InputError("output: expected a label or a column");
     const auto engine = engine::make_engine(said.engine().name("auto"), said.threads());
     const auto at = static_cast<std::uint32_t>(std::min<std::uint64_t>(graph, 0xffffffffu));
-    const train::Explanation why = train::explain(*engine, own->checkpoint(), object->set(), at, look_of(said, 16),
+    const train::Explanation why = train::explain(*engine, own->checkpoint(), object.set(), at, look_of(said, 16),
                                                   output.is_null() ? std::nullopt : std::optional(output.get<int>()));
-    return std::make_shared<Answer>(train::to_json(why, object->set(), at));
+    return std::make_shared<Answer>(train::to_json(why, object.set(), at));
   });
 }
 
@@ -274,9 +272,8 @@ tyche_status tyche_model_write_with(tyche_handle model, const char* path, const 
 }
 
 tyche_status tyche_predict(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
+  return answer_of(set, out, [&](const SetObject& object) {
     const auto own = model_of(model);
-    const auto object = set_of(set);
     const Options said(options, with_device({"draws", "seed", "engine", "threads"}));
     train::PredictOptions how;
     how.draws = said.small("draws", 1).value_or(1);
@@ -287,21 +284,21 @@ tyche_status tyche_predict(tyche_handle model, tyche_handle set, const char* opt
     const bool numbers = train::learns_numbers(config), of_graphs = config.model.unit == Unit::graph;
     std::optional<datasets::Dataset> taken;
     if (!of_graphs) {
-      taken = object->dataset();
+      taken = object.dataset();
       train::take_targets(*taken, config);
       copy = taken->set;
-    } else if (!numbers && !some_known(object->set().labels, config.data.labels)) {
-      copy = object->set();
+    } else if (!numbers && !some_known(object.set().labels, config.data.labels)) {
+      copy = object.set();
       copy->labels.clear();
-    } else if (numbers && config.data.target_columns.empty() && object->set().target_dim != 0 &&
-               object->set().target_dim != config.model.classes) {
-      copy = object->set();
+    } else if (numbers && config.data.target_columns.empty() && object.set().target_dim != 0 &&
+               object.set().target_dim != config.model.classes) {
+      copy = object.set();
       copy->targets.clear();
       copy->target_dim = 0;
     }
-    const GraphSet& known = copy ? *copy : object->set();
+    const GraphSet& known = copy ? *copy : object.set();
     std::vector<train::Prediction> predictions = train::predict(*engine, own->checkpoint(), known, how);
-    const std::vector<train::Part> parts = own->parts_of(taken ? *taken : object->dataset());
+    const std::vector<train::Part> parts = own->parts_of(taken ? *taken : object.dataset());
     std::vector<train::Answered> answered;
     for (std::size_t g = 0; g < predictions.size(); ++g) {
       answered.push_back({static_cast<std::uint32_t>(g), own->checkpoint().fold, parts[g], std::move(predictions[g])});

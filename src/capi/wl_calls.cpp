@@ -72,10 +72,9 @@ tyche_status tyche_wl(tyche_handle a, uint64_t i, tyche_handle b, uint64_t j, co
 }
 
 tyche_status tyche_wl_pairs(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     const wl::AskedTest test(asked_test(options));
-    const std::vector<Graph> graphs = refined(*object);
+    const std::vector<Graph> graphs = refined(object);
     if (graphs.size() % 2 != 0) {
       throw InputError(fmt::format("the set has {} graphs; pairs are graphs 2i and 2i + 1, so expected an even number",
                                    graphs.size()));
@@ -97,10 +96,9 @@ tyche_status tyche_wl_pairs(tyche_handle set, const char* options, tyche_handle*
 }
 
 tyche_status tyche_wl_groups(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     const wl::AskedTest test(asked_test(options));
-    const std::vector<Graph> graphs = refined(*object);
+    const std::vector<Graph> graphs = refined(object);
     if (test.sets) throw InputError("sets compares graphs in pairs");
     if (test.paths) {
       std::vector<wl::Survey> surveys(graphs.size());
@@ -116,13 +114,12 @@ tyche_status tyche_wl_groups(tyche_handle set, const char* options, tyche_handle
 }
 
 tyche_status tyche_colours(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     const Options said(options, {"rounds", "threads"});
     wl::RefineOptions how;
     how.threads = said.threads();
     how.max_rounds = said.small("rounds").value_or(std::numeric_limits<std::uint32_t>::max());
-    wl::Colouring found = wl::refine(refined(*object), how);
+    wl::Colouring found = wl::refine(refined(object), how);
     const auto made =
         std::make_shared<Answer>(Json{{"classes", found.classes}, {"rounds", found.rounds}, {"stable", found.stable}});
     made->add("colours", {std::move(found.colours)});
@@ -131,15 +128,14 @@ tyche_status tyche_colours(tyche_handle set, const char* options, tyche_handle* 
 }
 
 tyche_status tyche_count(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     const Options said(options, {"patterns", "of", "threads"});
     const std::vector<Pattern> patterns = parse_patterns(said.text("patterns").value_or(kUsualPatterns));
     const CountsOf of = parse_counts_of(said.text("of").value_or("graphs"));
     auto names = Json::array();
     for (const Pattern& pattern : patterns) names.push_back(pattern.name);
     std::vector<std::uint64_t> rows;
-    for (const std::vector<PatternCounts>& graph : count_patterns(object->set().graphs, patterns, said.threads())) {
+    for (const std::vector<PatternCounts>& graph : count_patterns(object.set().graphs, patterns, said.threads())) {
       append_rows(rows, graph, of);
     }
     const auto made = std::make_shared<Answer>(Json{{"patterns", names}});
@@ -149,20 +145,18 @@ tyche_status tyche_count(tyche_handle set, const char* options, tyche_handle* ou
 }
 
 tyche_status tyche_individualise(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     const Options said(options, {"depth", "draws", "seed", "cell", "threads"});
-    const std::vector<Graph> graphs = refined(*object);
+    const std::vector<Graph> graphs = refined(object);
     wl::PathOptions paths;
     paths.depth = wl::depth_of(said, "depth", 0);
     paths.draws = said.small("draws", 1, 1000000000).value_or(1);
     paths.seed = said.whole("seed").value_or(1);
     if (const auto cell = said.text("cell")) paths.cell = wl::parse_cell(*cell);
-    check_cells(paths.draws, object->nodes() + graphs.size(), "numbers");
+    check_cells(paths.draws, object.nodes() + graphs.size(), "numbers");
     std::vector<std::size_t> first{0};
     for (const Graph& graph : graphs) first.push_back(first.back() + graph.num_nodes());
-    std::vector<std::uint32_t> ranks(paths.draws * object->nodes()), steps(paths.draws * graphs.size()),
-        classes = steps;
+    std::vector<std::uint32_t> ranks(paths.draws * object.nodes()), steps(paths.draws * graphs.size()), classes = steps;
     parallel_for(graphs.size(), said.threads(), [&](std::size_t g) {
       wl::Individualiser walk(graphs[g], paths.cell);
       wl::Path path;
@@ -170,13 +164,13 @@ tyche_status tyche_individualise(tyche_handle set, const char* options, tyche_ha
         if (interrupted()) throw Interrupted("stopped before all paths were drawn");
         walk.draw(wl::choices_of(paths, r, static_cast<std::uint32_t>(g)), paths.depth, path);
         std::copy(path.ranks.begin(), path.ranks.end(),
-                  ranks.begin() + static_cast<std::ptrdiff_t>(r * object->nodes() + first[g]));
+                  ranks.begin() + static_cast<std::ptrdiff_t>(r * object.nodes() + first[g]));
         steps[r * graphs.size() + g] = static_cast<std::uint32_t>(path.chosen.size());
         classes[r * graphs.size() + g] = path.classes;
       }
     });
     const auto made =
-        std::make_shared<Answer>(Json{{"draws", paths.draws}, {"nodes", object->nodes()}, {"graphs", graphs.size()}});
+        std::make_shared<Answer>(Json{{"draws", paths.draws}, {"nodes", object.nodes()}, {"graphs", graphs.size()}});
     made->add("ranks", {.values = std::move(ranks), .rows = paths.draws});
     made->add("steps", {.values = std::move(steps), .rows = paths.draws});
     made->add("classes", {.values = std::move(classes), .rows = paths.draws});
@@ -186,11 +180,10 @@ tyche_status tyche_individualise(tyche_handle set, const char* options, tyche_ha
 
 tyche_status tyche_random_columns(tyche_handle set, const char* options, const uint32_t* ids, uint64_t count,
                                   tyche_handle* out) {
-  return answer(out, [&] {
-    const auto object = set_of(set);
+  return answer_of(set, out, [&](const SetObject& object) {
     if (count > 0) require(ids, "ids");
-    if (count != 0 && count != object->set().graphs.size()) {
-      throw InputError(fmt::format("{} ids for {} graphs; expected one for each", count, object->set().graphs.size()));
+    if (count != 0 && count != object.set().graphs.size()) {
+      throw InputError(fmt::format("{} ids for {} graphs; expected one for each", count, object.set().graphs.size()));
     }
     const Options said(options, {"random", "depth", "columns", "rni_dist", "seed", "epoch", "fold", "threads"});
     nn::ModelConfig model;
@@ -213,13 +206,13 @@ tyche_status tyche_random_columns(tyche_handle set, const char* options, const u
       }
     }
     const std::size_t columns = features ? model.random_dims() : model.drawn_columns();
-    check_cells(object->nodes(), columns, "numbers");
-    const Graphs& graphs = object->set().graphs;
+    check_cells(object.nodes(), columns, "numbers");
+    const Graphs& graphs = object.set().graphs;
     const Key key = engine::feature_key(said.whole("seed").value_or(1), said.small("fold").value_or(0),
                                         said.small("epoch").value_or(1), engine::kTrainingPass);
     std::vector<std::size_t> first{0};
     for (const Graph& graph : graphs) first.push_back(first.back() + graph.num_nodes());
-    std::vector<float> numbers(object->nodes() * columns);
+    std::vector<float> numbers(object.nodes() * columns);
     parallel_for(graphs.size(), said.threads(), [&](std::size_t g) {
       if (interrupted()) throw Interrupted("stopped before all columns were drawn");
       const std::uint32_t id = count == 0 ? static_cast<std::uint32_t>(g) : ids[g];

@@ -62,10 +62,6 @@ class FieldOptions {
   [[nodiscard]] const train::Edits& said() const;
 
  private:
-  template <class T>
-  void add_option(CLI::App& app, const train::Field& field, const std::string& why);
-  void take(const train::Field& field, nlohmann::json value, const std::string& why);
-
   train::Edits said_;
   std::string refused_;
 };

@@ -1,9 +1,12 @@
+// tyche generate, certify: data sets made, and checked.
 #include "cli/cli.hpp"
+#include "datasets/certificate.hpp"
 #include "datasets/generate.hpp"
 
 namespace tyche::cli::generate_command {
 
-std::string describe(const datasets::Certificate& c) {
+/// What a certificate says of graphs that were just made, in a line.
+std::string in_short(const datasets::Certificate& c) {
   const datasets::TseitinTotals& t = c.tseitin;
   if (t.pairs > 0) {
     std::string text = "certified: every label by parity";
@@ -22,20 +25,20 @@ std::string describe(const datasets::Certificate& c) {
   return text + "\n";
 }
 
-std::string describe(const datasets::CslCertificate& c) {
+std::string in_short(const datasets::CslCertificate& c) {
   return fmt::format(
       "certified: every graph 4-regular and equal to the others under 1-WL, {} classes, no two "
       "isomorphic, every copy isomorphic to its class\n",
       c.classes.size());
 }
 
-std::string describe(const datasets::TaskCertificate& c) {
+std::string in_short(const datasets::TaskCertificate& c) {
   return c.task ? fmt::format("certified: the nodes of all {} graphs alike to 1-WL, their labels right by two ways\n",
                               c.graphs)
                 : fmt::format("certified: all counts of {} graphs by two ways that share nothing\n", c.graphs);
 }
 
-void run(const Call& call) {
+void generate(const Call& call) {
   const std::string kind = call.word("kind"), out = call.word("out");
   datasets::GenerateOptions options;
   options.recipe = datasets::recipe_of(kind);
@@ -74,12 +77,114 @@ void run(const Call& call) {
                                  static_cast<double>(result.nodes) / static_cast<double>(graphs),
                                  static_cast<double>(result.edges) / static_cast<double>(graphs), call.seed(), seconds);
   if (result.certificate) {
-    text += std::visit([](const auto& certificate) { return describe(certificate); }, *result.certificate);
+    text += std::visit([](const auto& certificate) { return in_short(certificate); }, *result.certificate);
   }
   if (!options.certify) text += fmt::format("not certified; 'tyche certify {}' does it\n", out);
   print(text);
 }
 
-const Command command("generate", run);
+std::string line(const char* what, std::uint64_t have, std::uint64_t of) {
+  return fmt::format("  {:<58} {:>7} of {}{}\n", what, have, of, have == of ? "" : "   <--");
+}
+
+/// What is told and demanded of nobody.
+std::string remark(const char* what, std::uint64_t have, std::uint64_t of) {
+  return fmt::format("  {:<58} {:>7} of {}\n", what, have, of);
+}
+
+std::string describe_ladder(const datasets::Certificate& c) {
+  const datasets::TseitinTotals& t = c.tseitin;
+  std::string text = fmt::format("{} pairs of Tseitin formulas", t.pairs);
+  if (c.base_classes) text += fmt::format(", {} base graphs up to isomorphism", *c.base_classes);
+  text += "\n" + line("labels right by parity (assignment checked)", t.labels_parity, t.pairs);
+  text += line("labels right by CaDiCaL", t.labels_solver, t.solver_tried);
+  if (t.solver_tried < t.pairs) text += remark("  asked, the base graph being small enough", t.solver_tried, t.pairs);
+  text += line("equal under 1-WL", t.wl1_equal, t.pairs);
+  text += line("equal under 2-WL", t.wl2_equal, t.pairs);
+  text += line("not isomorphic", t.non_isomorphic, t.pairs);
+  if (t.sets3_tried > 0) text += remark("told apart on 3-sets, of those tried", t.sets3_distinct, t.sets3_tried);
+  if (t.wl3_tried > 0) text += remark("told apart by 3-WL, of those tried", t.wl3_distinct, t.wl3_tried);
+  if (t.sets3_tried + t.wl3_tried == 0) text += "  3-sets and 3-WL were not tried: --higher PAIRS asks for them\n";
+  return text;
+}
+
+std::string describe_exp(const datasets::Certificate& c, bool published) {
+  const std::uint64_t pairs = c.pairs - c.tseitin.pairs;
+  const std::uint64_t exp = pairs - c.corrupt_pairs;
+  std::string text = fmt::format("{} pairs\n", pairs);
+  text += line("labels right (assignment checked; solver says no)", c.labels_ok, pairs);
+  text += line("  of these, core tried exhaustively", c.unsat_exhaustive, pairs);
+  text += line("planar (embedding checked by Euler's formula)", c.planar_pairs, exp);
+  text += line("equal under 1-WL", c.wl1_equal, exp);
+  text += line("different under 2-WL", c.wl2_distinct, pairs);
+  text += line("not isomorphic", c.non_isomorphic, pairs);
+  if (c.corrupt_pairs > 0) text += line("CORRUPT: no added edge can be spared", c.corrupt_minimal, c.corrupt_pairs);
+  const char* note = published ? " (reported, not failed)" : "";
+  text += fmt::format("  {:<58} {:>7}{}\n", "disjunctions of more than 5 literals", c.width_violations,
+                      c.width_violations == 0 ? "" : note);
+  text += fmt::format("  {:<58} {:>7}{}\n", "planar parts with bridges or in pieces", c.bridge_violations,
+                      c.bridge_violations == 0 ? "" : note);
+  return text;
+}
+
+/// The first failures; number(f) says which pair or graph.
+std::string describe_failures(const auto& certificate) {
+  const std::vector<datasets::Failure>& failures = certificate.failures;
+  const char* what = certificate.kOf;
+  if (failures.empty()) return fmt::format("all {}s pass\n", what);
+  constexpr std::size_t kShown = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, failures.size()); ++i) {
+    text += fmt::format("{} {} fails {}: {}\n", what, failures[i].of, failures[i].property, failures[i].detail);
+  }
+  if (failures.size() > kShown) text += fmt::format("... and {} more; --json lists all\n", failures.size() - kShown);
+  return text;
+}
+
+std::string describe(const datasets::Certificate& c, bool published) {
+  std::string text;
+  if (c.tseitin.pairs > 0) text += describe_ladder(c);
+  if (c.tseitin.pairs < c.pairs) text += describe_exp(c, published);
+  return text + describe_failures(c);
+}
+
+std::string describe(const datasets::CslCertificate& c, bool) {
+  std::string text = fmt::format("{} graphs of circular skip links\n", c.graphs);
+  text += line("connected, 4-regular, one node type", c.regular, c.graphs);
+  text += line("equal to the first under 1-WL", c.wl1_equal, c.graphs);
+  text += line("isomorphic to the first of their class", c.copies_ok, c.graphs);
+  text += fmt::format("  {} classes\n", c.classes.size());
+  for (const auto& [label, own] : c.classes) {
+    text += fmt::format("    label {:<3} skip {:<3} {} copies\n", label, own.skip, own.copies);
+  }
+  return text + describe_failures(c);
+}
+
+std::string describe(const datasets::TaskCertificate& c, bool) {
+  std::string text = c.task ? fmt::format("{} graphs whose nodes have labels: {}\n", c.graphs, datasets::name(*c.task))
+                            : fmt::format("{} graphs whose subgraphs are counted\n", c.graphs);
+  text += line(c.task ? "nodes alike to 1-WL; labels right by a second way"
+                      : "targets right (copies found; homomorphisms summed)",
+               c.right, c.graphs);
+  return text + describe_failures(c);
+}
+
+void certify(const Call& call) {
+  datasets::CertifyOptions options;
+  options.threads = call.threads();
+  options.published = call.flag("published");
+  options.format = call.format();
+  options.progress = call.progress();
+  options.higher = call.whole("higher");
+  const auto answer = datasets::certify_any(call.word("path"), options);
+  std::visit(
+      [&](const auto& certificate) {
+        call.json() ? print_json(datasets::to_json(answer)) : print(describe(certificate, options.published));
+        set_exit_code(certificate.failures.empty() ? kGood : kNo);
+      },
+      answer);
+}
+
+const Command commands[] = {{"generate", generate}, {"certify", certify}};
 
 }  // namespace tyche::cli::generate_command

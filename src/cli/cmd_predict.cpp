@@ -64,58 +64,47 @@ Json to_json(const Predictions& p, const std::vector<train::PartScores>& scores,
   return json;
 }
 
-/// "graph  part", of several folds which of them answered, too.
-std::string begin_of_line(const Predictions& p, const std::string& graph, const std::string& unit,
-                          std::string_view part, const std::string& fold) {
-  return fmt::format("{:>6}", graph) + (p.truth.of_graphs() ? "" : fmt::format("  {:>6}", unit)) +
-         fmt::format("  {:>10}", part) + (p.several ? fmt::format("  {:>4}", fold) : "");
-}
-
-std::string begin_of_line(const Predictions& p, const Answered& own) {
-  const Units::Place place = p.truth.units.place(own.graph);
-  return begin_of_line(p, std::to_string(place.graph), std::to_string(place.index), train::part_name(own.part),
-                       std::to_string(own.fold));
-}
-
-std::string header_of(const Predictions& p) {
-  return begin_of_line(p, "graph", std::string(name(p.truth.units.unit())), "part", "fold");
-}
-
-std::string table_of_numbers(const Predictions& p) {
+/// A line per answer, or per value of an answer that has several.
+std::string table(const Predictions& p, bool numbers, bool logits) {
   const train::Learned& truth = p.truth;
-  std::string text = header_of(p);
-  text += fmt::format("  {:>6}  {:>12}  {:>10}", "target", "value", "spread");
-  text += truth.columns > 0 ? fmt::format("  {:>12}\n", "true") : "\n";
+  const auto begin = [&](const std::string& graph, std::string_view unit, std::string_view part,
+                         const std::string& fold) {
+    return fmt::format("{:>6}", graph) + (truth.of_graphs() ? "" : fmt::format("  {:>6}", unit)) +
+           fmt::format("  {:>10}", part) + (p.several ? fmt::format("  {:>4}", fold) : "");
+  };
+  std::string text = begin("graph", name(truth.units.unit()), "part", "fold");
+  if (numbers) {
+    text += fmt::format("  {:>6}  {:>12}  {:>10}", "target", "value", "spread");
+    if (truth.columns > 0) text += fmt::format("  {:>12}", "true");
+  } else {
+    text += fmt::format("  {:>5}  {:>11}  {:>8}", "label", "probability", "spread");
+    if (!truth.labels.empty()) text += fmt::format("  {:>4}", "true");
+    if (logits) text += "  logits";
+  }
+  text += '\n';
   for (const Answered& own : p.answered) {
+    const Units::Place place = truth.units.place(own.graph);
+    const std::string head = begin(std::to_string(place.graph), std::to_string(place.index), train::part_name(own.part),
+                                   std::to_string(own.fold));
+    if (!numbers) {
+      text += head + fmt::format("  {:>5}  {:>11.6f}  {:>8.6f}", own.said.label, own.said.probability, own.said.spread);
+      if (!truth.labels.empty()) {
+        const int label = truth.labels[own.graph];
+        text += fmt::format("  {:>4}", label == kNoLabel ? "-" : std::to_string(label));
+      }
+      if (logits) text += fmt::format("  {}", fmt::join(own.said.logits, " "));
+      text += '\n';
+      continue;
+    }
     for (std::size_t c = 0; c < own.said.values.size(); ++c) {
-      text += begin_of_line(p, own);
-      text += fmt::format("  {:>6}  {:>12.6g}  {:>10.4g}", train::target_column(p.config, c), own.said.values[c],
-                          own.said.spreads[c]);
+      text += head + fmt::format("  {:>6}  {:>12.6g}  {:>10.4g}", train::target_column(p.config, c), own.said.values[c],
+                                 own.said.spreads[c]);
       if (truth.columns > 0) {
         const float target = truth.rows[own.graph * truth.columns + c];
         text += fmt::format("  {:>12}", std::isnan(target) ? "-" : fmt::format("{:.6g}", target));
       }
       text += '\n';
     }
-  }
-  return text;
-}
-
-std::string table_of_labels(const Predictions& p, bool logits) {
-  const std::vector<int>& labels = p.truth.labels;
-  std::string text = header_of(p);
-  text += fmt::format("  {:>5}  {:>11}  {:>8}", "label", "probability", "spread");
-  if (!labels.empty()) text += fmt::format("  {:>4}", "true");
-  text += logits ? "  logits\n" : "\n";
-  for (const Answered& own : p.answered) {
-    text += begin_of_line(p, own);
-    text += fmt::format("  {:>5}  {:>11.6f}  {:>8.6f}", own.said.label, own.said.probability, own.said.spread);
-    if (!labels.empty()) {
-      const int label = labels[own.graph];
-      text += fmt::format("  {:>4}", label == kNoLabel ? "-" : std::to_string(label));
-    }
-    if (logits) text += fmt::format("  {}", fmt::join(own.said.logits, " "));
-    text += '\n';
   }
   return text;
 }
@@ -247,7 +236,7 @@ void run(const Call& call) {
   if (!page.empty()) report::write_nodes_page(page, p.dataset.set, p.config, p.truth, p.answered, called());
   if (call.json()) return print_json(to_json(p, scores, logits));
   const std::uint32_t fold = p.answered.empty() ? 0 : p.answered.front().fold;
-  print((numbers ? table_of_numbers(p) : table_of_labels(p, logits)) + train::to_text(scores, p.config, fold, p.own));
+  print(table(p, numbers, logits) + train::to_text(scores, p.config, fold, p.own));
 }
 
 const Command command("predict", run, [](const train::Field&) { return "a model is asked as it was trained"; });

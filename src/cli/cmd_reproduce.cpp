@@ -64,8 +64,12 @@ void list(const Call& call) {
   const unsigned threads = resolve_threads(call.threads());
   experiments::CostModel cost(engine_of(call), threads);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  std::string text = fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n", "experiment", "profile", "models", "trials",
-                                 "estimated time", "what");
+  std::string text;
+  const auto line = [&](const std::string& name, std::string_view profile, auto models, auto trials,
+                        const std::string& time, const std::string& what) {
+    text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n", name, profile, models, trials, time, what);
+  };
+  line("experiment", "profile", "models", "trials", "estimated time", "what");
   for (const char* profile : experiments::kProfiles) {
     std::set<std::string> counted;
     double together = 0;
@@ -73,9 +77,7 @@ void list(const Call& call) {
     const auto add = [&](Experiment e) {
       if (e.rows.empty()) return;
       if (e.data.in_folder && folder.empty()) {
-        text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n", e.name, profile, e.rows.size(), "?",
-                            "--data-folder", e.title);
-        return;
+        return line(e.name, profile, e.rows.size(), "?", "--data-folder", e.title);
       }
       place_data(e, folder);
       ++listed;
@@ -95,8 +97,8 @@ void list(const Call& call) {
           if (counted.insert(experiments::trial_key(config)).second) together += fold_seconds;
         }
       }
-      text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}{}\n", e.name, profile, e.rows.size(), trials,
-                          format_duration(seconds), e.title, e.paper.empty() ? "" : " (" + e.paper + ")");
+      line(e.name, profile, e.rows.size(), trials, format_duration(seconds),
+           e.title + (e.paper.empty() ? "" : " (" + e.paper + ")"));
       json.push_back({{"name", e.name},
                       {"profile", profile},
                       {"title", e.title},
@@ -114,8 +116,8 @@ void list(const Call& call) {
     const std::vector<std::string> together_names = names.empty() ? experiments::paper_experiments() : names;
     add_all(together_names);
     if (listed > 1) {
-      text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n", "together", profile, "", counted.size() + alone,
-                          format_duration(together), "trials that several need run once");
+      line("together", profile, "", counted.size() + alone, format_duration(together),
+           "trials that several need run once");
     }
     if (names.empty()) {
       std::vector<std::string> others = experiments::catalogue();

@@ -47,24 +47,6 @@ struct CommandPage {
 /// `app` with its commands; what is hidden in --help is left out.
 [[nodiscard]] CommandPage describe(CLI::App& app);
 
-/// The text below the options of a command, taken apart. Lines that begin with a call ("tyche …", "mpirun …"), also
-/// behind "Example:", are examples; two blanks or more in one set off what it does.
-void read_footer(const std::string& footer, CommandPage& page);
-
-/// What the values of options can be, for completion and the manual, where the parser takes any text and the library
-/// judges it (so that its errors can name the nearest word): share/commands.txt. Where the parser checks names itself,
-/// those count.
-///
-///   offer_of("tyche train", "--activation").names                // elu, tanh, relu
-struct Offer {
-  std::vector<std::string> names;
-  /// name: one of the names; file, folder: likewise, or a file or folder; nothing: nothing is known of it.
-  Argument::Takes takes = Argument::Takes::nothing;
-  std::string placeholder{};  ///< instead of the parser's TEXT
-};
-
-[[nodiscard]] Offer offer_of(std::string_view command, std::string_view argument);
-
 /// "tyche-theory-check" for "tyche theory check": the name of its manual page.
 [[nodiscard]] std::string man_name(std::string_view command);
 /// `root` and all below it.

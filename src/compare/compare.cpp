@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
-#include <span>
 
 #include "compare/portfolio.hpp"
-#include "compare/verdict.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "experiments/records.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-/// How good answers are, how sure that is, and whether one is better than another on the same graphs.
+/// How good answers are, how sure that is, and whether one is better than another on the same graphs. What rows that
+/// were judged on the same graphs say together: paired tests, the winner, and plain words.
 ///
 ///   const Judged a = judge(Metric::accuracy, truth, answers_a), b = judge(Metric::accuracy, truth, answers_b);
 ///   paired_p(Metric::accuracy, a.values, b.values)       // that a difference like this is chance
@@ -7,13 +8,13 @@
 ///
 /// Every metric is the mean of a value per graph. For the area under the ROC curve they are DeLong's: what a graph adds
 /// to the area, scaled so that their mean is the area and their variance its own.
-#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "compare/linear.hpp"
+#include "datasets/dataset.hpp"
 
 namespace tyche::compare {
 
@@ -51,5 +52,20 @@ struct Judged {
 
 /// Holm's correction: the chance that any of those called different is not stays below what is asked of each.
 [[nodiscard]] std::vector<double> holm(const std::vector<double>& p);
+
+/// "accuracy", "ROC AUC", "MAE".
+[[nodiscard]] std::string title(Metric metric);
+/// "87.50 %", "0.3120".
+[[nodiscard]] std::string in_words(Metric metric, double score);
+
+/// `rows` have `name`, `score`, `network` and a value per graph in `values`. The baseline is the best row without a
+/// network. A row beats it where it is better and Holm's correction of its paired tests leaves less than 5 % for
+/// chance; the best is the best of those, or the baseline where there is none. The answer has the rows without their
+/// values, `baseline`, `best`, `best_network`, `beats_baseline`, `metric`, `tests` (all pairs), `ceilings`, `verdict`.
+[[nodiscard]] nlohmann::ordered_json verdict(Metric metric, const std::vector<nlohmann::ordered_json>& rows,
+                                             const datasets::Dataset& dataset, const Truth& truth, unsigned threads);
+
+/// A line per row.
+[[nodiscard]] std::string to_csv(const nlohmann::ordered_json& found);
 
 }  // namespace tyche::compare

@@ -25,13 +25,11 @@ void append_counts(Table& table, const GraphSet& set, std::size_t most, Numbers 
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     for (const std::uint32_t number : of(g)) ++all[number];
   }
-  std::vector<std::pair<std::size_t, std::uint32_t>> order;
-  for (const auto& [number, count] : all) order.emplace_back(count, number);
-  std::ranges::sort(
-      order, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::vector<std::pair<std::uint32_t, std::size_t>> order(all.begin(), all.end());
+  std::ranges::stable_sort(order, std::ranges::greater(), [](const auto& own) { return own.second; });
   if (order.size() > most) order.resize(most);
   std::map<std::uint32_t, std::size_t> place;
-  for (const auto& [count, number] : order) place.emplace(number, place.size());
+  for (const auto& [number, count] : order) place.emplace(number, place.size());
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     std::map<std::size_t, double> counts;
     for (const std::uint32_t number : of(g)) {

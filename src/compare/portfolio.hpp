@@ -5,14 +5,9 @@
 ///   for (const Spec& row : specs_of(options.models)) task.config(row, true, {});
 ///   task.baselines()                                          // the rows without a network, judged
 #include <map>
-#include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "compare/compare.hpp"
 #include "compare/judge.hpp"
-#include "datasets/dataset.hpp"
 #include "train/config.hpp"
 
 namespace tyche::compare {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <sstream>
 
 #include "report/page.hpp"
 #include "report/viewer.hpp"
@@ -35,31 +36,20 @@ bool is_brec(const std::vector<KnownPair>& pairs) {
 
 std::vector<PublishedTotal> read_published() {
   const auto [file, text] = shared_file("experiments/published/brec.csv");
+  std::istringstream lines(text);
   std::vector<PublishedTotal> out;
-  std::size_t line = 0;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::vector<std::string> cells(1);
-    for (const char c : text.substr(begin, end - begin)) {
-      if (c == ',' && cells.size() < 4) {
-        cells.emplace_back();
-      } else {
-        cells.back() += c;
-      }
+  std::string line, total, random;
+  std::getline(lines, line);  // the head
+  for (std::size_t number = 2; std::getline(lines, line); ++number) {
+    std::istringstream cells(line);
+    PublishedTotal& entry = out.emplace_back();
+    for (std::string* cell : {&entry.model, &total, &random}) std::getline(cells, *cell, ',');
+    const bool whole = cells.good();  // there is a comma before the note
+    std::getline(cells, entry.note);
+    entry.random = random == "yes";
+    if (!whole || std::from_chars(total.data(), total.data() + total.size(), entry.total).ec != std::errc()) {
+      throw InputError::at(file, fmt::format("line {}", number), "expected model,total,random,note");
     }
-    begin = end + 1;
-    if (line == 0) continue;  // the head
-    PublishedTotal entry;
-    const auto number = [&](const std::string& cell) {
-      return std::from_chars(cell.data(), cell.data() + cell.size(), entry.total).ec == std::errc();
-    };
-    if (cells.size() != 4 || !number(cells[1])) {
-      throw InputError::at(file, fmt::format("line {}", line + 1), "expected model,total,random,note");
-    }
-    entry.model = cells[0];
-    entry.random = cells[2] == "yes";
-    entry.note = cells[3];
-    out.push_back(std::move(entry));
   }
   std::ranges::stable_sort(out, [](const PublishedTotal& a, const PublishedTotal& b) { return a.total > b.total; });
   return out;
@@ -298,27 +288,22 @@ Json page_data(const DistinguishResults& results, const PageOptions& options) {
               {"seconds", results.run.seconds},
               {"log", results.run.log},
               {"settings", settings_json(results)}};
-  run["rows"] = Json::array();
-  for (const CategoryRow& row : results.rows) run["rows"].push_back(row_json(row));
-  run["published"] = Json::array();
-  for (const PublishedTotal& total : results.published) {
-    run["published"].push_back(
-        {{"model", total.model}, {"total", total.total}, {"random", total.random}, {"note", total.note}});
-  }
+  run["rows"] = list_of(results.rows, row_json);
+  run["published"] = list_of(results.published, [](const PublishedTotal& total) -> Json {
+    return {{"model", total.model}, {"total", total.total}, {"random", total.random}, {"note", total.note}};
+  });
   if (results.brec) run["beside"] = beside_published(results);
   const std::vector<std::size_t> order = results.failures_first();
   run["pairs"] = Json::array();
   for (const std::size_t i : order) {
     const distinguish::KnownPair& known = results.run.origin.pairs[i];
-    Json pair = {{"name", known.name},
-                 {"category", known.category},
-                 {"wl1", known.refined.one},
-                 {"wl2", nullptr},
-                 {"leaves", wl::name(known.refined.leaf)},
-                 {"results", Json::array()}};
-    if (known.refined.two) pair["wl2"] = *known.refined.two;
-    for (const auto& result : results.of_pair[i]) pair["results"].push_back(result ? result_json(*result) : Json());
-    run["pairs"].push_back(std::move(pair));
+    run["pairs"].push_back(
+        {{"name", known.name},
+         {"category", known.category},
+         {"wl1", known.refined.one},
+         {"wl2", known.refined.two ? Json(*known.refined.two) : Json()},
+         {"leaves", wl::name(known.refined.leaf)},
+         {"results", list_of(results.of_pair[i], [](const auto& own) { return own ? result_json(*own) : Json(); })}});
   }
   try {
     if (options.pairs != 0u) add_graphs(run["pairs"], results, order, options.pairs.value_or(order.size()));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "report/viewer.hpp"
 #include "support/error.hpp"
@@ -24,14 +23,10 @@ Page page_of(const char* shows, const std::string& title, const std::string& com
   return page;
 }
 
-double three_digits(double value) { return std::round(value * 1000) / 1000; }
-
 // What the page draws (BareGraph of web/src/data.ts): it finds the places of nodes itself.
 Page bare_graph(const Graph& own, std::uint32_t index) {
-  Page bare = {{"index", index}, {"label", 0}, {"nodes", own.num_nodes()}, {"type", own.types()}};
-  bare["edges"] = Page::array();
-  for (const auto& [u, v] : own.edges()) bare["edges"].insert(bare["edges"].end(), {u, v});
-  return bare;
+  return {
+      {"index", index}, {"label", 0}, {"nodes", own.num_nodes()}, {"type", own.types()}, {"edges", flat_edges(own)}};
 }
 
 // What is said of the nodes of one graph, how far off it is, and whether training saw any.
@@ -75,8 +70,8 @@ Json embedding_page(engine::Engine& engine, const train::Checkpoint& checkpoint,
     const Page answer = numbers ? Page(said[g].values[0]) : Page(said[g].label);
     for (std::size_t i = 0; i < (of_nodes ? set.graphs[g].num_nodes() : 1); ++i, ++row) {
       if (row % std::max<std::size_t>(1, step) != 0) continue;
-      page["dots"].push_back({three_digits(points.values[2 * row]), three_digits(points.values[2 * row + 1]), g, truth,
-                              answer, train::part_name(parts[g])});
+      page["dots"].push_back({rounded(points.values[2 * row]), rounded(points.values[2 * row + 1]), g, truth, answer,
+                              train::part_name(parts[g])});
     }
   }
   return page;

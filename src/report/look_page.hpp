@@ -1,9 +1,6 @@
 #pragma once
 /// Pages that look into a trained model: embeddings in two dimensions, an explanation drawn on its graph, what it says
 /// of nodes.
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "datasets/dataset.hpp"
 #include "report/page.hpp"

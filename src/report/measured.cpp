@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "experiments/records.hpp"
 #include "nn/model.hpp"
 #include "report/page.hpp"
-#include "report/results.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/words.hpp"
@@ -168,22 +166,18 @@ std::vector<std::size_t> places(std::size_t epochs) {
 Json metric_json(const MetricCurves& metric) {
   const std::vector<std::size_t> shown = places(metric.epochs.size());
   const auto values = [&](const std::vector<std::optional<double>>& all) {
-    Json json = Json::array();
-    for (const std::size_t i : shown) json.push_back(number(all[i]));
-    return json;
+    return list_of(shown, [&](std::size_t i) { return number(all[i]); });
   };
-  Json json = {
-      {"name", metric.name}, {"title", train::score_title(metric.name)}, {"percent", train::in_percent(metric.name)}};
-  json["epochs"] = Json::array();
-  for (const std::size_t i : shown) json["epochs"].push_back(metric.epochs[i]);
-  json["folds"] = Json::array();
-  for (const auto& fold : metric.folds) json["folds"].push_back(values(fold));
-  json["mean"] = values(metric.mean);
-  json["deviation"] = values(metric.deviation);
-  json["over_folds"] = train::score_text(metric.name, metric.over_folds);
-  json["reported"] = Json::array();
-  for (const auto& value : metric.reported) json["reported"].push_back(train::score_text(metric.name, value));
-  return json;
+  return {
+      {"name", metric.name},
+      {"title", train::score_title(metric.name)},
+      {"percent", train::in_percent(metric.name)},
+      {"epochs", list_of(shown, [&](std::size_t i) { return metric.epochs[i]; })},
+      {"folds", list_of(metric.folds, values)},
+      {"mean", values(metric.mean)},
+      {"deviation", values(metric.deviation)},
+      {"over_folds", train::score_text(metric.name, metric.over_folds)},
+      {"reported", list_of(metric.reported, [&](const auto& value) { return train::score_text(metric.name, value); })}};
 }
 
 }  // namespace
@@ -279,17 +273,16 @@ std::string to_csv(const TrainingResults& results) {
     std::map<std::uint32_t, std::vector<std::optional<double>>> lines;
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
       const MetricCurves& metric = results.metrics[m];
-      for (std::size_t e = 0; e < metric.epochs.size(); ++e) {
-        if (!metric.folds[i][e]) continue;
-        auto& line = lines[metric.epochs[e]];
+      const auto put = [&](std::uint32_t epoch, const std::optional<double>& value) {
+        auto& line = lines[epoch];
         line.resize(results.metrics.size());
-        line[m] = metric.folds[i][e];
+        line[m] = value;
+      };
+      for (std::size_t e = 0; e < metric.epochs.size(); ++e) {
+        if (metric.folds[i][e]) put(metric.epochs[e], metric.folds[i][e]);
       }
       // A test at the end has no curve: it stands in the line of its epoch.
-      if (!reported || !metric.reported[i]) continue;
-      auto& line = lines[*reported];
-      line.resize(results.metrics.size());
-      line[m] = metric.reported[i];
+      if (reported && metric.reported[i]) put(*reported, metric.reported[i]);
     }
     for (const auto& [epoch, values] : lines) {
       text += fmt::format("{},{}", results.folds[i].fold, epoch);
@@ -332,15 +325,13 @@ Json page_data(const TrainingResults& results, const PageOptions& options) {
               {"seconds", results.seconds},
               {"notes", results.notes},
               {"settings", settings_list(config, {"version"})}};
-  run["folds"] = Json::array();
-  for (const TrainedFold& fold : results.folds) {
-    run["folds"].push_back({{"fold", fold.fold},
-                            {"epochs", fold.epochs},
-                            {"reported", fold.reported ? Json(*fold.reported) : Json()},
-                            {"seconds", fold.seconds}});
-  }
-  run["metrics"] = Json::array();
-  for (const MetricCurves& metric : results.metrics) run["metrics"].push_back(metric_json(metric));
+  run["folds"] = list_of(results.folds, [](const TrainedFold& fold) -> Json {
+    return {{"fold", fold.fold},
+            {"epochs", fold.epochs},
+            {"reported", fold.reported ? Json(*fold.reported) : Json()},
+            {"seconds", fold.seconds}};
+  });
+  run["metrics"] = list_of(results.metrics, metric_json);
   json["run"] = std::move(run);
   return json;
 }

@@ -18,6 +18,20 @@ namespace {
 
 constexpr std::string_view kMark = "\"tyche-data-goes-here\"";
 
+using Replacement = std::pair<std::string_view, std::string_view>;
+
+/// Every text on the left becomes what stands on its right; what that brings in stays.
+std::string replaced(std::string_view text, const std::vector<Replacement>& table) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const auto own = std::ranges::find_if(table, [&](const Replacement& each) { return rest.starts_with(each.first); });
+    out += own == table.end() ? rest.substr(0, 1) : own->second;
+    at += own == table.end() ? 1 : own->first.size();
+  }
+  return out;
+}
+
 Cells escaped(Cells cells, std::string (*escape)(const std::string&)) {
   for (std::string& cell : cells) cell = escape(cell);
   return cells;
@@ -28,57 +42,33 @@ Cells escaped(Cells cells, std::string (*escape)(const std::string&)) {
 std::string markdown_text(const std::string& text) {
   std::string out;
   for (const char c : text) {
-    if (c == '\n') {
-      out += ' ';
-      continue;
-    }
     if (std::string_view("\\`*_{}[]<>|").find(c) != std::string_view::npos) out += '\\';
-    out += c;
+    out += c == '\n' ? ' ' : c;
   }
   return out;
 }
 
 std::string latex_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '\\':
-        out += "\\textbackslash{}";
-        break;
-      case '~':
-        out += "\\textasciitilde{}";
-        break;
-      case '^':
-        out += "\\textasciicircum{}";
-        break;
-      case '&':
-      case '%':
-      case '$':
-      case '#':
-      case '_':
-      case '{':
-      case '}':
-        out += '\\';
-        [[fallthrough]];
-      default:
-        out += c == '\n' ? ' ' : c;
-    }
-  }
-  constexpr std::pair<std::string_view, std::string_view> kBeyond[] = {
-      {"±", "$\\pm$"}, {"²", "$^2$"}, {"–", "--"}, {"×", "$\\times$"}};
-  for (const auto& [from, to] : kBeyond) {
-    for (std::size_t at = out.find(from); at != std::string::npos; at = out.find(from, at + to.size())) {
-      out.replace(at, from.size(), to);
-    }
-  }
-  return out;
+  return replaced(text, {{"\\", "\\textbackslash{}"},
+                         {"~", "\\textasciitilde{}"},
+                         {"^", "\\textasciicircum{}"},
+                         {"&", "\\&"},
+                         {"%", "\\%"},
+                         {"$", "\\$"},
+                         {"#", "\\#"},
+                         {"_", "\\_"},
+                         {"{", "\\{"},
+                         {"}", "\\}"},
+                         {"\n", " "},
+                         {"±", "$\\pm$"},
+                         {"²", "$^2$"},
+                         {"–", "--"},
+                         {"×", "$\\times$"}});
 }
 
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+  return "\"" + replaced(text, {{"\"", "\"\""}}) + "\"";
 }
 
 std::string markdown_table(const Cells& head, const std::vector<Cells>& rows) {
@@ -125,29 +115,11 @@ std::string fill_page(std::string_view template_text, const Json& data) {
   }
   // Bytes that are no UTF-8 (a file name can hold any) become U+FFFD.
   const std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string out(template_text.substr(0, at));
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    switch (json[i]) {
-      case '<':
-        out += "\\u003c";
-        break;
-      case '>':
-        out += "\\u003e";
-        break;
-      case '&':
-        out += "\\u0026";
-        break;
-      default:
-        if (json.compare(i, 3, "\u2028") == 0 || json.compare(i, 3, "\u2029") == 0) {
-          out += json.compare(i, 3, "\u2028") == 0 ? "\\u2028" : "\\u2029";
-          i += 2;
-        } else {
-          out += json[i];
-        }
-    }
-  }
-  out += template_text.substr(at + kMark.size());
-  return out;
+  return std::string(template_text.substr(0, at)) +
+         replaced(
+             json,
+             {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\u2028", "\\u2028"}, {"\u2029", "\\u2029"}}) +
+         std::string(template_text.substr(at + kMark.size()));
 }
 
 std::string page_template() {

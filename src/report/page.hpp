@@ -103,6 +103,14 @@ using Cells = std::vector<std::string>;
 /// A tabular (booktabs); `columns` as LaTeX has them: "lrr".
 [[nodiscard]] std::string latex_table(const std::string& columns, const Cells& head, const std::vector<Cells>& rows);
 
+/// [make(first), make(second), …]
+template <class Range, class Make>
+[[nodiscard]] Json list_of(const Range& range, const Make& make) {
+  Json list = Json::array();
+  for (const auto& each : range) list.push_back(make(each));
+  return list;
+}
+
 /// A configuration: [key, value, what it is] for every field that its kind of model uses, but for fields whose key
 /// begins with one of `without`.
 [[nodiscard]] Json settings_list(const train::RunConfig& config, const std::vector<std::string_view>& without);

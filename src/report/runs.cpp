@@ -4,7 +4,6 @@
 
 #include "distinguish/records.hpp"
 #include "report/page.hpp"
-#include "report/results.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/machine.hpp"
@@ -24,12 +23,15 @@ bool holds_results(const std::filesystem::path& folder) {
          std::filesystem::is_directory(folder / "experiments", ignored);
 }
 
-/// Whether a folder is none of results itself, and holds some.
-bool holds_runs(const std::filesystem::path& folder) {
+/// The folders of results in one that is none itself.
+std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> inside;
   std::error_code ignored;
-  if (holds_results(folder) || !std::filesystem::is_directory(folder, ignored)) return false;
-  const std::vector<std::string> names = list_folder(folder);
-  return std::ranges::any_of(names, [&](const std::string& name) { return holds_results(folder / name); });
+  if (holds_results(folder) || !std::filesystem::is_directory(folder, ignored)) return inside;
+  for (const std::string& name : list_folder(folder)) {
+    if (holds_results(folder / name)) inside.push_back(folder / name);
+  }
+  return inside;
 }
 
 RunLine line_of(std::string name, const char* kind, const train::RunConfig& config) {
@@ -146,13 +148,9 @@ std::string shown(const Results& results, const std::string& format, const PageO
 std::vector<RunLine> run_lines(const std::vector<std::filesystem::path>& folders) {
   std::vector<RunLine> lines;
   for (const std::filesystem::path& folder : folders) {
-    if (!holds_runs(folder)) {
-      add_lines(lines, folder);
-      continue;
-    }
-    for (const std::string& name : list_folder(folder)) {
-      if (holds_results(folder / name)) add_lines(lines, folder / name);
-    }
+    const std::vector<std::filesystem::path> inside = runs_in(folder);
+    if (inside.empty()) add_lines(lines, folder);
+    for (const std::filesystem::path& own : inside) add_lines(lines, own);
   }
   return lines;
 }
@@ -223,7 +221,7 @@ std::string folder_text(const std::vector<std::filesystem::path>& folders, const
   if (format == "json") {
     return to_json(run_lines(folders)).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
-  if (folders.size() > 1 || holds_runs(folder)) return shown(run_lines(folders), format, how);
+  if (folders.size() > 1 || !runs_in(folder).empty()) return shown(run_lines(folders), format, how);
   if (distinguish::holds_run(folder)) return shown(load_distinguish(folder), format, how);
   if (train::holds_run(folder)) return shown(load_training(folder), format, how);
   return shown(load_results(folder), format, how);

@@ -84,16 +84,11 @@ Cells released_cells(const ResultRow& row) {
   return {released_text(*theirs), ours == nullptr ? "–" : fmt::format("{:.2f}", ours->over_folds.mean / theirs->mean)};
 }
 
-/// A thousandth of a point is finer than any screen.
-std::vector<double> rounded(const std::vector<double>& values) {
-  std::vector<double> out;
-  for (const double v : values) out.push_back(std::round(v * 1000) / 1000);
-  return out;
-}
+Json rounded_all(const std::vector<double>& values) { return list_of(values, rounded); }
 
 Json curve_json(const Curve& curve) {
-  Json json = {{"epoch", curve.epoch}, {"mean", rounded(curve.mean)}};
-  if (!curve.deviation.empty()) json["deviation"] = rounded(curve.deviation);
+  Json json = {{"epoch", curve.epoch}, {"mean", rounded_all(curve.mean)}};
+  if (!curve.deviation.empty()) json["deviation"] = rounded_all(curve.deviation);
   return json;
 }
 
@@ -119,7 +114,7 @@ Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
                {"engine", row.engine},
                {"seconds", row.seconds},
                {"alone", alone(row)},
-               {"fold_accuracy", rounded(row.fold_accuracy)}};
+               {"fold_accuracy", rounded_all(row.fold_accuracy)}};
   if (row.reached) json["reached"] = *row.reached;
   if (row.spread) json["spread"] = *row.spread;
   if (row.agreement) json["agreement"] = *row.agreement;
@@ -257,34 +252,32 @@ std::string to_csv(const Results& results) {
   for (const Experiment& e : results.experiments) {
     for (const ResultRow& row : e.rows) {
       const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
+      const auto whole = [](std::uint32_t value) { return value > 0 ? std::to_string(value) : ""; };
+      // `beside`: of accuracies
+      const auto add = [&](const std::string& subset, const Spread* ours, const Printed* paper, const Beside* beside,
+                           const std::string& metric) {
+        const auto compared = beside ? beside->comparison : std::nullopt;
+        text += fmt::format(
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(e.name), csv_text(row.name),
+            subset, ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "", ours ? ours->count : 0,
+            row.folds_run, row.epochs_done, row.config.training.epochs, paper ? number(paper->mean) : "",
+            paper ? number(paper->deviation) : "", compared ? number(compared->difference) : "",
+            !compared            ? ""
+            : compared->within() ? "yes"
+                                 : "no",
+            row.seconds, row.config.seed, beside ? whole(row.reached.value_or(0)) : "", number(row.spread),
+            number(row.agreement), beside && paper ? whole(paper->epochs) : "", metric);
+      };
       for (const std::string subset : {"all", "EXP", "CORRUPT"}) {
         const Accuracy* ours = find(row.accuracy, subset);
         if (ours == nullptr && (!row.paper.contains(subset) || subset != "all" || e.released())) continue;
         const Beside beside = beside_paper(row, subset);
-        const std::optional<Printed>& paper = beside.paper;
-        text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},", csv_text(e.name), csv_text(row.name), subset,
-                            ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "", ours ? ours->count : 0,
-                            row.folds_run, row.epochs_done, row.config.training.epochs,
-                            paper ? number(paper->mean) : "", paper ? number(paper->deviation) : "");
-        if (const auto& c = beside.comparison) {
-          text += fmt::format("{},{},", c->difference, c->within() ? "yes" : "no");
-        } else {
-          text += ",,";
-        }
-        text += fmt::format("{},{},{},{},{},{},{}\n", row.seconds, row.config.seed,
-                            row.reached ? std::to_string(*row.reached) : "", number(row.spread), number(row.agreement),
-                            paper && paper->epochs > 0 ? std::to_string(paper->epochs) : "",
-                            reported_metric(row.config, "accuracy"));
+        add(subset, ours, beside.paper ? &*beside.paper : nullptr, &beside, reported_metric(row.config, "accuracy"));
       }
       for (const std::string& score : e.scores()) {
         const MetricCurves* metric = row.find(reported_metric(row.config, score));
         if (score == "accuracy" || metric == nullptr) continue;
-        const Printed* theirs = row.released(score);
-        text += fmt::format("{},{},all,{},{},{},{},{},{},{},{},,,{},{},,{},{},,{}\n", csv_text(e.name),
-                            csv_text(row.name), metric->over_folds.mean, metric->over_folds.deviation,
-                            metric->over_folds.count, row.folds_run, row.epochs_done, row.config.training.epochs,
-                            theirs ? number(theirs->mean) : "", theirs ? number(theirs->deviation) : "", row.seconds,
-                            row.config.seed, number(row.spread), number(row.agreement), metric->name);
+        add("all", &metric->over_folds, row.released(score), nullptr, metric->name);
       }
     }
   }
@@ -328,8 +321,7 @@ Json page_data(const Results& results, const PageOptions& options) {
     Json entry = {{"name", e.name},       {"title", e.title},     {"about", e.about}, {"paper", e.paper},
                   {"profile", e.profile}, {"version", e.version}, {"show", e.show}};
     entry["data"] = {{"name", e.data.name}, {"hash", e.data.hash}, {"graphs", e.data.graphs}};
-    entry["rows"] = Json::array();
-    for (const ResultRow& row : e.rows) entry["rows"].push_back(row_json(row, e.scores()));
+    entry["rows"] = list_of(e.rows, [&](const ResultRow& row) { return row_json(row, e.scores()); });
     json["experiments"].push_back(std::move(entry));
     if (pairs == 0 || !seen.insert(e.data.hash).second) continue;
     try {

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <span>
 
 #include "datasets/dataset.hpp"
@@ -45,8 +43,6 @@ std::vector<Pair> find_pairs(const datasets::Dataset& data, const std::filesyste
   }
   return out;
 }
-
-double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 /// What each node says: x3, ¬x3, or the disjunction x1 ∨ ¬x2. Nothing where the graph encodes no formula.
 std::vector<std::string> node_names(const Graph& graph) {
@@ -96,18 +92,11 @@ Json graph_json(const Graph& graph, const Graph& other, std::size_t index, int l
   json["width"] = rounded(drawing.width);
   json["height"] = rounded(drawing.height);
   json["planar"] = drawing.planar;
-  json["x"] = json["y"] = Json::array();
-  for (const Point& p : drawing.points) {
-    json["x"].push_back(rounded(p.x));
-    json["y"].push_back(rounded(p.y));
-  }
+  json["y"] = list_of(drawing.points, [](const Point& p) { return rounded(p.y); });
+  json["x"] = list_of(drawing.points, [](const Point& p) { return rounded(p.x); });
   json["type"] = graph.types();
   const std::vector<Edge> edges = graph.edges();
-  json["edges"] = Json::array();
-  for (const auto& [u, v] : edges) {
-    json["edges"].push_back(u);
-    json["edges"].push_back(v);
-  }
+  json["edges"] = flat_edges(graph);
   if (graph.has_edge_labels()) json["edge_label"] = graph.labels_of_edges();
   const std::vector<std::string> names = node_names(graph);
   if (names.empty()) return json;
@@ -172,6 +161,12 @@ int satisfiability(const Graph& graph) {
 }
 
 }  // namespace
+
+Json flat_edges(const Graph& graph) {
+  Json list = Json::array();
+  for (const auto& [u, v] : graph.edges()) list.insert(list.end(), {u, v});
+  return list;
+}
 
 Json view_data(const DataSource& source, std::size_t pairs, unsigned threads) {
   std::optional<Format> format;

@@ -1,5 +1,7 @@
 #pragma once
 /// Pairs of a data set made ready to be looked at: both graphs drawn, 1-WL round by round, 2-WL's verdict.
+#include <cmath>
+
 #include "graph/graph.hpp"
 #include "report/results.hpp"
 
@@ -16,6 +18,11 @@ inline constexpr std::size_t kMaxDrawnNodes = 160;
 /// `core`, `name` and `added` are there for graphs that encode formulas: which nodes belong to the core, what a node
 /// says, which edges a CORRUPT pair's satisfiable graph has on top. Deterministic.
 [[nodiscard]] Json view_data(const DataSource& source, std::size_t pairs, unsigned threads);
+
+/// [u, v, u, v, …], in the order of Graph::edges.
+[[nodiscard]] Json flat_edges(const Graph& graph);
+/// A thousandth is finer than any screen.
+[[nodiscard]] inline double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 struct NamedGraph {
   std::string name;  ///< what the page calls it

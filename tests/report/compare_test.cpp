@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/results.hpp"
 #include "report/page.hpp"
+#include "report/results.hpp"
 
 namespace tyche::report {
 namespace {

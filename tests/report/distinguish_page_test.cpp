@@ -5,7 +5,6 @@
 #include "distinguish/samples.hpp"
 #include "graph/formats.hpp"
 #include "report/page.hpp"
-#include "report/page.hpp"
 #include "support/error.hpp"
 #include "support/run_program.hpp"
 

@@ -1,6 +1,4 @@
 // Runs side by side: whatever their kind, each with the result that its own summary reports.
-#include "report/page.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

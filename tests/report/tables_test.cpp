@@ -1,7 +1,7 @@
-#include "report/page.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "report/page.hpp"
 
 namespace tyche::report {
 namespace {

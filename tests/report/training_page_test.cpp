@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "report/page.hpp"
-#include "report/page.hpp"
 #include "support/damage.hpp"
 #include "support/error.hpp"
 #include "support/run_program.hpp"

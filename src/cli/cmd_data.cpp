@@ -1,10 +1,30 @@
-// tyche count: how often small graphs are in large ones.
+// tyche inspect, count, pack: what is in a data set, and how it is stored.
 #include <map>
 
 #include "cli/cli.hpp"
+#include "graph/packed.hpp"
 #include "graph/patterns.hpp"
+#include "inspect/inspection.hpp"
+#include "report/page.hpp"
 
-namespace tyche::cli::count_command {
+namespace tyche::cli::data_command {
+
+/// tyche inspect: what is in a data set, and what can be learned from it at all?
+void look_into(const Call& call) {
+  const datasets::Dataset dataset = call.data();
+  const std::string page = call.word("page");
+  if (!page.empty()) (void)report::page_template();  // throws where there is none, before the work
+  inspect::Options options = inspect::options_of(call, dataset);
+  Progress progress("graphs", inspect::steps(dataset.set), call.progress());
+  options.progress = &progress;
+  const inspect::Inspection found = inspect::examine(dataset, options);
+  progress.finish();
+  if (!page.empty()) {
+    const std::string made = fmt::format("tyche inspect --data {} --page {}", call.word("data"), page);
+    report::write_page(page, report::confused_page_data(inspect::confused_pairs(found, dataset.set, made)));
+  }
+  print(call.json() ? inspect::to_json(found).dump(2) + "\n" : inspect::to_text(found));
+}
 
 constexpr std::uint64_t kExact = std::uint64_t{1} << 24;  // the largest number below which floats are whole
 
@@ -44,7 +64,8 @@ std::string table(const GraphSet& set, const std::vector<Pattern>& patterns, con
   return text;
 }
 
-void run(const Call& call) {
+/// tyche count: how often small graphs are in large ones.
+void count(const Call& call) {
   const std::vector<Pattern> patterns = parse_patterns(call.word("patterns"));
   const std::string of = call.word("of"), as = call.word("as"), out = call.word("out");
   GraphSet set = call.data().set;
@@ -79,13 +100,9 @@ void run(const Call& call) {
       }
       json["counts"].push_back(of == "graphs" ? list[0] : list);
     }
-    print_json(json);
-    return;
+    return print_json(json);
   }
-  if (out.empty()) {
-    print(table(set, patterns, counts, of));
-    return;
-  }
+  if (out.empty()) return print(table(set, patterns, counts, of));
   std::string text =
       fmt::format("{}: {} graphs with {} more columns of {}:", out, set.graphs.size(), patterns.size(), as);
   for (std::size_t p = 0; p < patterns.size(); ++p) text += fmt::format(" {} ({})", patterns[p].name, totals[p]);
@@ -94,6 +111,20 @@ void run(const Call& call) {
   print(text);
 }
 
-const Command command("count", run);
+/// tyche pack: a data set as one file that is mapped into memory.
+void pack(const Call& call) {
+  const Stopwatch watch;
+  const std::string data = call.word("data"), out = call.word("out");
+  const std::uint64_t graphs = read_cleanly(
+      call.flag("clean"), data, [&](Cleaning* cleaning) { return pack_graphs(data, call.format(), cleaning, out); });
+  const auto bytes = std::filesystem::file_size(out);
+  if (call.json()) {
+    return print_json({{"out", out}, {"graphs", graphs}, {"bytes", bytes}, {"seconds", watch.seconds()}});
+  }
+  print(fmt::format("{}: {} graphs, {} bytes ({:.0f} a graph); {:.2f} s\n", out, graphs, bytes,
+                    static_cast<double>(bytes) / static_cast<double>(graphs), watch.seconds()));
+}
 
-}  // namespace tyche::cli::count_command
+const Command commands[] = {{"inspect", look_into}, {"count", count}, {"pack", pack}};
+
+}  // namespace tyche::cli::data_command
