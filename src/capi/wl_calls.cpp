@@ -7,7 +7,7 @@
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
 #include "engine/core/draw_tables.hpp"
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "graph/folding.hpp"
 #include "graph/named.hpp"
 #include "graph/patterns.hpp"

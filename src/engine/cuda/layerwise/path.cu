@@ -97,7 +97,7 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
   lanes = job.peers != nullptr ? 1 : std::clamp<std::size_t>(lanes, 1, trials.size());
   const std::size_t bytes = runner_bytes<P>(prepared.network, capacity);
   while (lanes > 1 && (lanes + 1) * bytes > free_memory()) --lanes;
-  return train_apart(job, trials, observer, lanes, [&](std::size_t i) {
+  return train_trials(job, trials, observer, lanes, [&](std::size_t i, Team&) {
     enter_device();
     return std::make_unique<TrialLane<P>>(job, trials[i], prepared.graphs, prepared.draws, prepared.network, capacity,
                                           options_);

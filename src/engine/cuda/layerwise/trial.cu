@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
-#include "engine/core/schedule.hpp"
 #include "engine/cuda/layerwise/trial.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

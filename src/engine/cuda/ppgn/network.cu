@@ -2,7 +2,7 @@
 #include <limits>
 #include <string>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/ppgn/network.hpp"
 #include "engine/cuda/ppgn/products.hpp"
 #include "engine/cuda/ppgn/readout.cuh"

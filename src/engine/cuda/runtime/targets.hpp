@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/trial_targets.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/cuda/runtime/device.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -24,7 +24,7 @@ class DeviceTargets {
     add(all, used);
     upload(stream);
   }
-  /// The same as each trial has them (core/trial_targets.hpp).
+  /// The same as each trial has them (core/outcome.hpp).
   DeviceTargets(const Targets& all, std::span<const Trial> trials, std::span<const std::uint32_t> used,
                 Stream& stream) {
     for (const Trial& trial : trials) add(TrialTargets(all, trial).view(), used);
