@@ -68,6 +68,23 @@ std::vector<std::uint32_t> roots_of(const nn::ModelConfig& model, const Inputs& 
   return out;
 }
 
+std::size_t rows_in(nn::Space space, const Graph& graph, std::size_t roots, std::size_t arcs) {
+  switch (space) {
+    case nn::Space::graph:
+      return 1;
+    case nn::Space::arc:
+      return arcs;
+    case nn::Space::pair:
+      return roots * graph.num_nodes();
+    case nn::Space::edge:
+      return graph.num_edges();
+    case nn::Space::root:
+      return roots;
+    default:
+      return graph.num_nodes();
+  }
+}
+
 void distances_from(const Graph& graph, Node from, std::uint32_t cut, std::span<std::uint32_t> out) {
   std::fill(out.begin(), out.end(), cut);
   std::vector<Node> reached = {from};

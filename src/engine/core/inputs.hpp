@@ -60,13 +60,16 @@ inline constexpr std::uint32_t kRootTag = 0x726f6f74;
 [[nodiscard]] std::vector<std::uint32_t> roots_of(const nn::ModelConfig& model, const Inputs& inputs,
                                                   std::uint32_t graph, std::size_t nodes);
 
+/// How many rows a graph has in a space of nodes, pairs and the like.
+[[nodiscard]] std::size_t rows_in(nn::Space space, const Graph& graph, std::size_t roots, std::size_t arcs);
+
 /// Steps from a node to every node of its graph, `cut` where they are more or there is no way.
 void distances_from(const Graph& graph, Node from, std::uint32_t cut, std::span<std::uint32_t> out);
 
 /// What dropout multiplies the hidden values of a graph with: ones where it is off.
 void dropout_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph, std::span<float> out);
 
-// Edge features as engines want them. A GraphConv with edge features is
+/// Edge features as engines want them. A GraphConv with edge features is
 ///
 ///   z_v = W_root h_v + agg_u (W_nbr h_u + W_edge e_uv) + b = W_root h_v + W_nbr agg_u h_u + W_edge agg_u e_uv + b,
 ///

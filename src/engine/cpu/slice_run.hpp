@@ -102,22 +102,7 @@ class Ground {
   }
   /// Of a graph with so many roots; 0: all its nodes.
   [[nodiscard]] std::size_t rows(nn::Space space, const Plot& plot, std::size_t roots = 0) const {
-    const std::size_t nodes = plot.graph.num_nodes();
-    if (roots == 0) roots = nodes;
-    switch (space) {
-      case nn::Space::graph:
-        return 1;
-      case nn::Space::arc:
-        return plot.arc_counts.size();
-      case nn::Space::pair:
-        return roots * nodes;
-      case nn::Space::edge:
-        return plot.graph.num_edges();
-      case nn::Space::root:
-        return roots;
-      default:
-        return nodes;
-    }
+    return rows_in(space, plot.graph, roots == 0 ? plot.graph.num_nodes() : roots, plot.arc_counts.size());
   }
   /// The most rows of any space.
   [[nodiscard]] std::size_t most_rows(const Plot& plot, std::size_t roots) const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <optional>
 
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
@@ -136,8 +137,11 @@ class TrialLane final : public PlainLane {
       const Using here(ahead.at(first));
       divide(std::span(order).subspan(first, std::min(window, order.size() - first)));
       Failure failure;
+      std::once_flag once;
+      std::optional<SpinBarrier> barrier;  // made by whoever comes first; its size is the team's
       team_.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
-        train(number, first / step, rank, size, worker, barrier_for(size), failure);
+        std::call_once(once, [&] { barrier.emplace(size); });
+        train(number, first / step, rank, size, worker, *barrier, failure);
       });
       failure.rethrow();
       if (peers_ != nullptr) exchange_tallies();
@@ -196,16 +200,6 @@ class TrialLane final : public PlainLane {
     peers_->exchange(pieces);
   }
 
-  // One barrier per epoch, made by whoever asks first; its size is the team's.
-  SpinBarrier& barrier_for(std::size_t size) {
-    const std::scoped_lock lock(barrier_mutex_);
-    if (!barrier_ || barrier_size_ != size) {
-      barrier_ = std::make_unique<SpinBarrier>(size);
-      barrier_size_ = size;
-    }
-    return *barrier_;
-  }
-
   // What thread `rank` of `size` does in the steps at hand, before which the epoch had so many.
   void train(std::uint32_t epoch, std::size_t before, std::size_t rank, std::size_t size, std::size_t worker,
              SpinBarrier& barrier, Failure& failure) {
@@ -243,7 +237,8 @@ class TrialLane final : public PlainLane {
         failure.guard([&] { gather(peers_ == nullptr ? gradient(0) : sum_.data(), gradients, rank, size); });
         barrier.wait();
         gradients.resize(1);
-        constants.gradient_scale = clip_scale(all_squares(), optimiser.clip_norm);
+        constants.gradient_scale =
+            clip_scale(std::accumulate(squares_.begin(), squares_.end(), 0.0), optimiser.clip_norm);
       }
       failure.guard([&] {
         for (const PackedLayer& layer : share_of(rank, size)) {
@@ -267,7 +262,6 @@ class TrialLane final : public PlainLane {
           sum_of_squares({sum + layer.begin, layer.end - layer.begin});
     }
   }
-  [[nodiscard]] double all_squares() const { return std::accumulate(squares_.begin(), squares_.end(), 0.0); }
 
   // The layers whose parameters thread `rank` updates: nearly equal shares of the packed vector.
   std::span<const PackedLayer> share_of(std::size_t rank, std::size_t size) const {
@@ -359,9 +353,6 @@ class TrialLane final : public PlainLane {
   std::vector<double> squares_;  ///< of the gradient, per layer; where it is clipped
   std::mutex gradient_mutex_;
   std::vector<AlignedFloats> gradients_;
-  std::mutex barrier_mutex_;
-  std::unique_ptr<SpinBarrier> barrier_;
-  std::size_t barrier_size_ = 0;
   AlignedFloats sum_;           ///< of all ranks' gradients
   std::vector<Step> steps_;     ///< of the epoch
   std::vector<Tally> tallies_;  ///< one per slice, so that sums depend neither on threads nor on ranks

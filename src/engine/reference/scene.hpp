@@ -64,21 +64,7 @@ class GraphScene final : public Scene {
     std::iota(roots_.begin(), roots_.end(), 0u);
   }
   [[nodiscard]] std::size_t rows(nn::Space space, std::size_t) const override {
-    const std::size_t nodes = graph_.num_nodes();
-    switch (space) {
-      case nn::Space::graph:
-        return 1;
-      case nn::Space::arc:
-        return graph_.adjacency().size();
-      case nn::Space::pair:
-        return roots_.size() * nodes;
-      case nn::Space::edge:
-        return graph_.num_edges();
-      case nn::Space::root:
-        return roots_.size();
-      default:
-        return nodes;
-    }
+    return rows_in(space, graph_, roots_.size(), graph_.adjacency().size());
   }
   [[nodiscard]] const SparseRows& link(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce,
                                        std::size_t) const override {
