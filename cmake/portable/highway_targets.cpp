@@ -1,6 +1,6 @@
 // Highway's run-time dispatcher, in the place of libhwy, which Debian ships as a shared library only. What a target
 // asks of an x86-64 is as in Highway 1.0; the compiler's run-time library looks at the processor and at what the
-// operating system saves. Every aarch64 has NEON, which is all that is compiled for it (engine/cpu/simd_targets.hpp);
+// operating system saves. Every aarch64 has NEON, which is all that is compiled for it (engine/cpu/kernels.cpp);
 // Highway asks for AES beside it, which no kernel uses and a Raspberry Pi 4 lacks.
 #include <hwy/targets.h>
 

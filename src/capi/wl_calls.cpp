@@ -4,7 +4,7 @@
 
 #include "capi/capi.hpp"
 #include "engine/core/draw_tables.hpp"
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "graph/named.hpp"
 #include "graph/patterns.hpp"
 #include "graph/sets.hpp"

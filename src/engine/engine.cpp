@@ -18,13 +18,6 @@ namespace tyche::engine {
 
 namespace {
 
-/// Takes a part ("-fused") off the front of what is left of a name.
-bool take(std::string_view& rest, std::string_view part) {
-  if (!rest.starts_with(part)) return false;
-  rest.remove_prefix(part.size());
-  return true;
-}
-
 [[noreturn]] void refuse(std::string_view name) {
   throw InputError(
       fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(engine_names(), ", ")));
@@ -44,9 +37,7 @@ std::vector<std::string> engine_names() {
   std::vector<std::string> names = cpu_engine_names();
   names.insert(names.begin(), "auto");
   if (gpu_state().usable) {
-    for (const char* name : {"cuda", "cuda-fp32", "cuda-fused", "cuda-layerwise", "cuda-layerwise-fp32"}) {
-      names.emplace_back(name);
-    }
+    names.insert(names.end(), {"cuda", "cuda-fp32", "cuda-fused", "cuda-layerwise", "cuda-layerwise-fp32"});
   }
   return names;
 }
@@ -62,40 +53,26 @@ GpuState gpu_state() {
 }
 
 EngineChoice::EngineChoice(std::string_view name) {
-  std::string_view rest = name;
-  if (take(rest, "auto")) {
-    device = Device::automatic;
-  } else if (take(rest, "reference")) {
-    device = Device::reference;
-  } else if (take(rest, "cpu")) {
+  if (name.starts_with("cpu-")) {
     device = Device::cpu;
-    if (take(rest, "-")) {
-      kernels = rest;
-      rest = {};
-    }
-  } else if (take(rest, "cuda")) {
-    device = Device::cuda;
-    if (take(rest, "-fused")) {
-      path = Path::fused;
-    } else if (take(rest, "-layerwise")) {
-      path = Path::layerwise;
-    }
-    if (take(rest, "-fp32")) precision = Precision::fp32;
+    kernels = name.substr(4);
+    if (!kernels.empty()) return;
   }
-  if (name.empty() || this->name() != name) refuse(name);
+  for (const Device own : {Device::automatic, Device::cpu, Device::reference, Device::cuda}) {
+    for (const Path way : {Path::by_job, Path::fused, Path::layerwise}) {
+      for (const Precision numbers : {Precision::mixed, Precision::fp32}) {
+        device = own, path = way, precision = numbers;
+        if (this->name() == name) return;
+      }
+    }
+  }
+  refuse(name);
 }
 
 std::string EngineChoice::name() const {
-  switch (device) {
-    case Device::automatic:
-      return "auto";
-    case Device::reference:
-      return "reference";
-    case Device::cpu:
-      return kernels.empty() ? "cpu" : "cpu-" + kernels;
-    case Device::cuda:
-      break;
-  }
+  if (device == Device::automatic) return "auto";
+  if (device == Device::reference) return "reference";
+  if (device == Device::cpu) return kernels.empty() ? "cpu" : "cpu-" + kernels;
   std::string text = "cuda";
   if (path == Path::fused) text += "-fused";
   if (path == Path::layerwise) text += "-layerwise";
@@ -118,12 +95,7 @@ std::string AskedEngine::name(const std::string& otherwise) const {
     if (for_gpu) throw InputError(fmt::format("engine path and precision are for the device cuda, not {}", *device));
     return *device;
   }
-  EngineChoice choice;
-  choice.device = EngineChoice::Device::cuda;
-  if (path == "fused") choice.path = EngineChoice::Path::fused;
-  if (path == "layerwise") choice.path = EngineChoice::Path::layerwise;
-  if (precision == "fp32") choice.precision = EngineChoice::Precision::fp32;
-  return choice.name();
+  return "cuda" + (path.value_or("auto") == "auto" ? "" : "-" + *path) + (precision == "fp32" ? "-fp32" : "");
 }
 
 bool EngineChoice::on_gpu() const {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "graph/patterns.hpp"
 #include "nn/program.hpp"
 #include "support/error.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/cases.hpp"
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference_cases.hpp"
 #include "support/error.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/core/draw_tables.hpp"
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/golden.hpp"
 #include "wl/individualise.hpp"
 

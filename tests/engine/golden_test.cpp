@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/schedule.hpp"
 #include "engine/near.hpp"
 
 namespace tyche::engine {

@@ -18,7 +18,7 @@ class CountingLane : public Lane {
     for (Epochs& own : epochs) own.count = std::min(own.count, most);
     under_way_.emplace_back(epochs.begin(), epochs.end());
     EXPECT_LE(under_way_.size(), deep_);
-    begun.push_back(under_way_.back());
+    begun->push_back(under_way_.back());
   }
   std::vector<ChunkOutput> collect() override {
     std::vector<ChunkOutput> out;
@@ -40,7 +40,7 @@ class CountingLane : public Lane {
 
   std::uint32_t most = 100, bad_epoch = 0;
   bool due = true;
-  std::vector<std::vector<Epochs>> begun;
+  std::vector<std::vector<Epochs>>* begun = nullptr;
 
  private:
   std::size_t deep_;
@@ -60,11 +60,8 @@ struct Counted {
     trials[1].state.step = 12;
   }
   std::vector<std::size_t> run(Observer& observer) {
-    CountingLane* const kept = lane.get();
-    Loop loop(job, trials, 0, observer);
-    for (bool more = loop.enter(std::move(lane)); more;) more = loop.advance();
-    begun = kept->begun;
-    return loop.broken();
+    lane->begun = &begun;
+    return train_lane(job, trials, 0, observer, [this] { return std::move(lane); });
   }
   const std::vector<std::uint32_t> labels = {0, 1, 0};
   Job job;

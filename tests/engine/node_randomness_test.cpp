@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "engine/cases.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/core/outcome.hpp"
-#include "engine/core/randomness.hpp"
 #include "engine/near.hpp"
 #include "engine/sets/set_data.hpp"
 #include "nn/levels.hpp"

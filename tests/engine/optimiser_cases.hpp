@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/cases.hpp"
-#include "engine/core/schedule.hpp"
+#include "engine/core/adam.hpp"
 #include "engine/loop_cases.hpp"
 
 namespace tyche::engine {

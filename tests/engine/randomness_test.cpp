@@ -1,5 +1,3 @@
-#include "engine/core/randomness.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/core/inputs.hpp"
 #include "engine/cpu/kernels.hpp"
 
 namespace tyche::engine {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/cases.hpp"
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/reference_cases.hpp"
 #include "support/step_called.hpp"
 

@@ -1,10 +1,9 @@
-#include "engine/core/schedule.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "engine/core/adam.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine {

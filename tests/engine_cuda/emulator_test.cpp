@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/runtime/mma.cuh"
 #include "engine/cuda/runtime/philox.cuh"
 #include "support/random.hpp"

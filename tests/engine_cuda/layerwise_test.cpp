@@ -2,7 +2,7 @@
 #include <tuple>
 
 #include "engine/core/inputs.hpp"
-#include "engine/core/trial_targets.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/reference_cases.hpp"
 #include "engine_cuda/layerwise_cases.hpp"
 #include "support/step_called.hpp"

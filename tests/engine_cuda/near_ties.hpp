@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "engine/cases.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/core/loss.hpp"
-#include "engine/core/randomness.hpp"
-#include "engine/core/trial_targets.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference_cases.hpp"
 #include "support/step_called.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 
+#include "engine/core/adam.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
-#include "engine/core/randomness.hpp"
-#include "engine/core/schedule.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/core/team.hpp"
-#include "engine/core/trial_targets.hpp"
 #include "support/parallel.hpp"
 #include "support/stopwatch.hpp"
 

@@ -42,20 +42,27 @@ std::vector<std::uint32_t> firsts_of(const Graphs& graphs) {
   return firsts;
 }
 
-// The row of a leaf.
-void row_of(nn::Random random, const wl::Tree& tree, std::uint32_t leaf, std::span<std::uint32_t> out) {
+// Of a path or leaf: ranks, or marks of the nodes it chose.
+void put_numbers(nn::Random random, std::span<const std::uint32_t> ranks, std::span<const Node> chosen,
+                 std::span<std::uint32_t> out) {
   if (random == nn::Random::colours) {
-    const auto ranks = tree.ranks_of(leaf);
     std::copy(ranks.begin(), ranks.end(), out.begin());
     return;
   }
-  const auto chosen = tree.chosen_of(leaf);
+  std::fill(out.begin(), out.end(), 0u);
   for (std::uint32_t i = 0; i < chosen.size(); ++i) out[chosen[i]] = i + 1;
 }
 
-}  // namespace
+bool of_paths(nn::Random random) { return random == nn::Random::marks || random == nn::Random::colours; }
 
-Classes classes_of(const Graph& graph) {
+// The members of every class of several nodes of the stable colouring, nodes ascending, classes by rank; of uniform
+// marks one of all nodes.
+Classes classes_of(nn::Random random, const Graph& graph) {
+  if (random == nn::Random::uniform_marks) {
+    Classes all(1, std::vector<Node>(graph.num_nodes()));
+    std::iota(all[0].begin(), all[0].end(), 0u);
+    return all;
+  }
   const wl::Colouring colouring = wl::refine(std::span(&graph, 1));
   Classes classes(colouring.classes);
   for (Node v = 0; v < graph.num_nodes(); ++v) classes[colouring.colours[v]].push_back(v);
@@ -63,6 +70,7 @@ Classes classes_of(const Graph& graph) {
   return classes;
 }
 
+// The two kinds that need no path.
 void draw_marks(const Classes& classes, std::uint32_t depth, Key key, std::uint32_t number,
                 std::span<std::uint32_t> out) {
   std::fill(out.begin(), out.end(), 0u);
@@ -78,31 +86,19 @@ void draw_marks(const Classes& classes, std::uint32_t depth, Key key, std::uint3
   }
 }
 
+}  // namespace
+
 void numbers_of(nn::Random random, const wl::Path& path, std::span<std::uint32_t> out) {
-  if (random == nn::Random::colours) {
-    std::copy(path.ranks.begin(), path.ranks.end(), out.begin());
-    return;
-  }
-  std::fill(out.begin(), out.end(), 0u);
-  for (std::uint32_t i = 0; i < path.chosen.size(); ++i) out[path.chosen[i]] = i + 1;
+  put_numbers(random, path.ranks, path.chosen, out);
 }
 
 void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, std::uint32_t number,
                   std::span<std::uint32_t> out) {
-  switch (config.random) {
-    case nn::Random::features:
-      return;
-    case nn::Random::uniform_marks: {
-      Classes all(1, std::vector<Node>(graph.num_nodes()));
-      std::iota(all[0].begin(), all[0].end(), 0u);
-      return draw_marks(all, config.depth, key, number, out);
-    }
-    case nn::Random::class_marks:
-      return draw_marks(classes_of(graph), config.depth, key, number, out);
-    case nn::Random::marks:
-    case nn::Random::colours:
-      return numbers_of(config.random, wl::Individualiser(graph).draw({key, number}, config.depth), out);
+  if (config.random == nn::Random::features) return;
+  if (!of_paths(config.random)) {
+    return draw_marks(classes_of(config.random, graph), config.depth, key, number, out);
   }
+  numbers_of(config.random, wl::Individualiser(graph).draw({key, number}, config.depth), out);
 }
 
 DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, TableLimits limits)
@@ -112,20 +108,13 @@ DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, T
   for (std::size_t n = 0; n * columns_ < codes_.size(); ++n) {
     nn::code_of(config_.random, static_cast<std::uint32_t>(n), std::span(codes_).subspan(n * columns_, columns_));
   }
-  if (config_.random == nn::Random::marks || config_.random == nn::Random::colours) {
+  if (of_paths(config_.random)) {
     tabulate(std::min(limits.leaves, passes), limits.numbers, threads);
     pool_ = std::make_unique<PathPool>(graphs_);
     return;
   }
   classes_.resize(graphs_.size());
-  parallel_for(graphs_.size(), threads, [&](std::size_t g) {
-    if (config_.random == nn::Random::class_marks) {
-      classes_[g] = classes_of(graphs_[g]);
-    } else {
-      classes_[g].assign(1, std::vector<Node>(graphs_.num_nodes(g)));
-      std::iota(classes_[g][0].begin(), classes_[g][0].end(), 0u);
-    }
-  });
+  parallel_for(graphs_.size(), threads, [&](std::size_t g) { classes_[g] = classes_of(config_.random, graphs_[g]); });
 }
 
 void DrawTables::tabulate(std::uint64_t leaves, std::uint64_t numbers, unsigned threads) {
@@ -157,7 +146,8 @@ void DrawTables::tabulate(std::uint64_t leaves, std::uint64_t numbers, unsigned 
     if (!trees[g]) return;
     const std::size_t nodes = trees[g]->nodes;
     for (std::uint32_t leaf = 0; leaf < trees[g]->leaves(); ++leaf) {
-      row_of(config_.random, *trees[g], leaf, std::span(rows_).subspan(entries_[g].first_number + leaf * nodes, nodes));
+      put_numbers(config_.random, trees[g]->ranks_of(leaf), trees[g]->chosen_of(leaf),
+                  std::span(rows_).subspan(entries_[g].first_number + leaf * nodes, nodes));
     }
     trees[g].reset();
   });

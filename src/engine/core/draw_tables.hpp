@@ -29,9 +29,8 @@
 
 namespace tyche::engine {
 
-/// The members of every class of several nodes of the stable colouring, nodes ascending, classes by rank.
+/// Some nodes of a graph, class after class.
 using Classes = std::vector<std::vector<Node>>;
-[[nodiscard]] Classes classes_of(const Graph& graph);
 
 /// Requires a kind with drawn columns and out.size() == graph.num_nodes().
 void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, std::uint32_t number,
@@ -39,10 +38,6 @@ void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, st
 
 /// The numbers of a path: ranks, or marks of the nodes it chose.
 void numbers_of(nn::Random random, const wl::Path& path, std::span<std::uint32_t> out);
-
-/// The two kinds that need no path. `classes`: of class_marks those of the graph, of uniform_marks one of all nodes.
-void draw_marks(const Classes& classes, std::uint32_t depth, Key key, std::uint32_t number,
-                std::span<std::uint32_t> out);
 
 /// Paths of a job's graphs, with what each graph's first refinement found kept from draw to draw: that costs several
 /// times what a path does. From any thread; a graph that another thread is drawing gets a refinement of its own.

@@ -8,7 +8,7 @@
 ///   random_columns(job.model, inputs, graph, nodes, 0, more, stride);   // the paper's random features
 ///   dropout_columns(job.model, inputs, graph, factors);
 ///
-/// All of it is keyed by who asks (engine/core/randomness.hpp), never by the order of the calls.
+/// All of it is keyed by who asks, never by the order of the calls.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "engine/core/job.hpp"
-#include "engine/core/randomness.hpp"
+#include "nn/model.hpp"
+#include "support/random.hpp"
 
 namespace tyche::engine {
 
@@ -59,13 +60,16 @@ inline constexpr std::uint32_t kRootTag = 0x726f6f74;
 [[nodiscard]] std::vector<std::uint32_t> roots_of(const nn::ModelConfig& model, const Inputs& inputs,
                                                   std::uint32_t graph, std::size_t nodes);
 
+/// How many rows a graph has in a space of nodes, pairs and the like.
+[[nodiscard]] std::size_t rows_in(nn::Space space, const Graph& graph, std::size_t roots, std::size_t arcs);
+
 /// Steps from a node to every node of its graph, `cut` where they are more or there is no way.
 void distances_from(const Graph& graph, Node from, std::uint32_t cut, std::span<std::uint32_t> out);
 
 /// What dropout multiplies the hidden values of a graph with: ones where it is off.
 void dropout_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph, std::span<float> out);
 
-// Edge features as engines want them. A GraphConv with edge features is
+/// Edge features as engines want them. A GraphConv with edge features is
 ///
 ///   z_v = W_root h_v + agg_u (W_nbr h_u + W_edge e_uv) + b = W_root h_v + W_nbr agg_u h_u + W_edge agg_u e_uv + b,
 ///
@@ -86,5 +90,48 @@ struct EdgeRows {
   [[nodiscard]] std::size_t count(std::size_t columns) const { return columns == 0 ? 0 : rows.size() / columns; }
 };
 [[nodiscard]] EdgeRows edge_rows(const Job& job, std::uint32_t graph);
+
+// Every random number a trial uses, as a pure function of who asks: it does not depend on batching, threads, the order
+// of graphs or the engine. docs/models.md has the keying; these plain versions are its definition, and the fast
+// engine's vectorised ones agree with them to rounding.
+//
+//   const Key key = feature_key(seed, fold, epoch, kTrainingPass);
+//   random_features(config, key, graph, nodes, out, stride);
+
+/// The forward passes of an epoch: training is one, every test draw another.
+inline constexpr std::uint32_t kTrainingPass = 0;
+[[nodiscard]] constexpr std::uint32_t test_pass(std::uint32_t draw) { return 1 + draw; }
+
+/// The key of the random features of one forward pass. Epoch 1 is the first.
+[[nodiscard]] Key feature_key(std::uint64_t seed, std::uint32_t fold, std::uint32_t epoch, std::uint32_t pass);
+
+/// Whether the distribution is a normal one; else it is uniform.
+[[nodiscard]] bool is_normal(const nn::ModelConfig& config);
+/// What the distribution is multiplied with: 1, or sqrt(2/fan) (Xavier normal), sqrt(6/fan) (Xavier uniform).
+[[nodiscard]] float feature_scale(const nn::ModelConfig& config);
+
+/// The random features of nodes 0 … nodes-1 of a graph: row v at out + v * stride, config.random_dims() columns.
+/// Column c of node v is word c % 4 of philox(key, {c / 4, v, graph, 0}) turned into the distribution: uniform words
+/// each for itself, as signed numbers over 2^31; normal ones in pairs by Box and Muller (radius from the first word,
+/// angle from the second).
+void random_features(const nn::ModelConfig& config, Key key, std::uint32_t graph, std::size_t nodes, float* out,
+                     std::size_t stride);
+
+/// Two normal variates from two words: sqrt(-2 ln u) (cos, sin)(2π w/2^32) with u = (first + 1/2) / 2^32, so that the
+/// largest radius is 6.76.
+struct NormalPair {
+  double cosine;
+  double sine;
+};
+[[nodiscard]] NormalPair box_muller(std::uint32_t radius_word, std::uint32_t angle_word);
+
+/// What dropout multiplies each of the `out.size()` hidden values of a graph with in an epoch: 0 with probability
+/// `rate`, else 1 / (1 - rate).
+void dropout_factors(double rate, std::uint64_t seed, std::uint32_t fold, std::uint32_t epoch, std::uint32_t graph,
+                     std::span<float> out);
+
+/// The training graphs in the order an epoch visits them.
+[[nodiscard]] std::vector<std::uint32_t> epoch_order(std::span<const std::uint32_t> train, std::uint64_t seed,
+                                                     std::uint32_t fold, std::uint32_t epoch);
 
 }  // namespace tyche::engine

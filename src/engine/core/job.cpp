@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/core/adam.hpp"
 #include "engine/core/outcome.hpp"
-#include "engine/core/schedule.hpp"
-#include "engine/core/trial_targets.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
 

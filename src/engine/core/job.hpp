@@ -122,7 +122,7 @@ struct Data {
 };
 
 // What turns gradients into steps, as a run chooses it: Adam's constants, and the rate of every epoch. Defaults are
-// PyTorch's Adam at a constant rate. core/adam.hpp takes the steps, core/schedule.hpp says the rates.
+// PyTorch's Adam at a constant rate. core/adam.hpp takes the steps and says the rates.
 struct Optimiser {
   /// Of the gradient of a batch over all parameters: a longer one is shortened to it, as PyTorch's clip_grad_norm_
   /// does. 0: no limit.

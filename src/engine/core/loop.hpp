@@ -92,68 +92,17 @@ using MakeLane = std::function<std::unique_ptr<Lane>()>;
 /// Whether another trial has failed, so that this one should end after its epoch.
 using Abandoned = std::function<bool()>;
 
-/// The trials of one lane, chunk by chunk.
-class Loop {
- public:
-  /// Asks for every trial that has epochs left whether it may begin; `first` is what the observer calls trials[0].
-  /// Everything must outlive the loop.
-  Loop(const Job& job, std::span<Trial> trials, std::size_t first, Observer& observer, Abandoned abandoned = {});
-
-  /// Whether any trial has begun; if not, no lane is needed.
-  [[nodiscard]] bool begun() const;
-  /// Begins the first chunks. Returns whether any is under way.
-  bool enter(std::unique_ptr<Lane> lane);
-  /// Waits for the oldest chunk, tells the observer, begins the next. Returns whether any is under way.
-  bool advance();
-  /// The trials that met a number that is not finite, as positions in `trials`. Each is left at its last good state,
-  /// and the observer has heard of no later epoch.
-  [[nodiscard]] std::vector<std::size_t> broken() const;
-
- private:
-  struct Progress {
-    std::uint32_t begun = 0;      ///< epochs handed to the lane
-    std::uint32_t heard = 0;      ///< epochs the observer has heard of
-    std::uint32_t old_epoch = 0;  ///< where the trial came from
-    std::uint64_t old_step = 0;
-    std::uint64_t steps = 0;  ///< of an epoch
-    double divisor = 1;       ///< of the sum of the training graphs' losses
-    bool stopped = false;     ///< gets no more epochs
-    bool stopping = false;    ///< stops as soon as its state is taken
-    bool broken = false;
-  };
-
-  [[nodiscard]] bool agreed(bool go_on) const;
-  void plan();
-  [[nodiscard]] std::uint32_t until_evaluation(std::uint32_t begun) const;
-  void fill();
-  void deliver(const std::vector<ChunkOutput>& chunk);
-  void tell(std::size_t t, const EpochOutput& output, bool last);
-  void take_state(std::size_t t);
-
-  const Job& job_;
-  std::span<Trial> trials_;
-  std::size_t first_;
-  Observer& observer_;
-  Abandoned abandoned_;
-  std::unique_ptr<Lane> lane_;
-  std::vector<Progress> progress_;
-  std::vector<Epochs> next_;  ///< planned and not begun, or empty
-  std::size_t under_way_ = 0;
-};
-
-/// Trains trials in one lane to the end; the lane is made once one has begun. Returns the broken ones, as positions in
-/// `trials`.
+/// Trains trials in one lane to the end; `first` is what the observer calls trials[0]. Asks for every trial that has
+/// epochs left whether it may begin; the lane is made once one has begun. Returns the trials that met a number that is
+/// not finite, as positions in `trials`: each is left at its last good state, and the observer has heard of no later
+/// epoch.
 std::vector<std::size_t> train_lane(const Job& job, std::span<Trial> trials, std::size_t first, Observer& observer,
                                     const MakeLane& make, const Abandoned& abandoned = {});
 
-/// Checks and trains every trial in a lane of its own: side by side as far as threads go (TeamPool), or, where ranks
-/// share each of them, one after the other, so that all ranks are at the same one.
-void train_trials(const Job& job, std::span<Trial> trials, Observer& observer, unsigned threads,
-                  const std::function<std::unique_ptr<Lane>(std::size_t, Team&)>& make);
-
-/// Trains every trial in a lane of its own, `lanes` of them side by side, each served by a thread of its own, on which
-/// `make` is called with the trial's position. Returns the broken ones.
-std::vector<std::size_t> train_apart(const Job& job, std::span<Trial> trials, Observer& observer, std::size_t lanes,
-                                     const std::function<std::unique_ptr<Lane>(std::size_t)>& make);
+/// Checks and trains every trial in a lane of its own, for which `make` is called on the thread that serves it: side by
+/// side as far as threads go (TeamPool), or, where ranks share each of them, one after the other, so that all ranks are
+/// at the same one. Returns the broken ones.
+std::vector<std::size_t> train_trials(const Job& job, std::span<Trial> trials, Observer& observer, std::size_t threads,
+                                      const std::function<std::unique_ptr<Lane>(std::size_t, Team&)>& make);
 
 }  // namespace tyche::engine

@@ -8,7 +8,7 @@
 ///
 /// leaves the gradient of seen.value / batch in d.
 ///
-/// A graph's loss is what it adds to the sum that is divided by mean_divisor() (trial_targets.hpp): times the graph's
+/// A graph's loss is what it adds to the sum that is divided by mean_divisor() (outcome.hpp): times the graph's
 /// weight; with real targets the mean over all its outputs, of which missing ones add 0.
 #include <cmath>
 #include <cstddef>
@@ -164,7 +164,7 @@ TYCHE_BOTH LossValue<Real> loss_of(Loss loss, const Outputs& outputs, const Targ
     case Loss::binary:
       return real_loss(loss, outputs, target, scale);
     case Loss::cross_entropy:
-    case Loss::given:  // a whole job's: job_loss.hpp
+    case Loss::given:  // a whole job's: outcome.hpp
       break;
   }
   return cross_entropy(outputs, target, scale);

@@ -6,7 +6,7 @@
 ///
 /// On nodes both sides are the nodes of a graph, each its own root (node_messages; cpu/layer.hpp). On k-sets they are
 /// sets, and on quotients the colour classes of one round and of the round before, whose numbers differ (sets/plan.hpp;
-/// cpu/set_layer.hpp). The reference engine has one linear step for all three (reference/interpreter.hpp); the GPU has
+/// cpu/set_model.cpp). The reference engine has one linear step for all three (reference/interpreter.hpp); the GPU has
 /// lists of its own (sets/graph_blocks.hpp, cuda/fused/).
 ///
 ///   const MessageGraph messages = node_messages(graph, nn::Aggregation::mean);

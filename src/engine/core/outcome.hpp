@@ -12,7 +12,7 @@ namespace tyche::engine {
 
 /// The loss of one graph of a job on the CPU: loss.hpp's, or the linear one that the job hands over. Requires a valid
 /// job. The gradient times `scale` goes where `outputs` say.
-/// `targets`: those of the job, or a trial's own (trial_targets.hpp).
+/// `targets`: those of the job, or a trial's own (TrialTargets).
 inline LossValue<float> job_loss(const Job& job, const Targets& targets, std::uint32_t graph,
                                  const SerialOutputs<float>& outputs, float scale) {
   if (job.loss != Loss::given) return loss_of(job.loss, outputs, targets[graph], scale);
@@ -80,7 +80,7 @@ struct TestAnswers {
 /// The chance of a 1 under the binary loss.
 [[nodiscard]] double chance_of(double output);
 
-/// The mean loss over some graphs of the trial and all draws, as the trial sees its targets (trial_targets.hpp).
+/// The mean loss over some graphs of the trial and all draws, as the trial sees its targets.
 [[nodiscard]] double mean_loss(const Job& job, const Trial& trial, std::span<const std::uint32_t> graphs,
                                const TestOutputs& tests);
 
@@ -103,5 +103,33 @@ void report_tests(const Job& job, const Trial& trial, std::span<const std::uint3
 /// Throws InputError.
 void validate(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
               const Draw& draw);
+
+// What the graphs of a job are to give one trial: real targets standardised as the trial says, labels under the
+// trial's class weights. And what a sum of losses over some graphs is divided by.
+//
+//   const TrialTargets own(job.data.targets, trial);                          // holds what is the trial's alone
+//   const float scale = 1 / static_cast<float>(mean_divisor(own.view(), batch));
+//
+// Standardising is a trial's business because its mean and deviation are those of its training graphs: trials of one
+// job differ in them.
+
+class TrialTargets {
+ public:
+  /// The job's targets and the trial must outlive it.
+  TrialTargets(const Targets& targets, const Trial& trial);
+  [[nodiscard]] Targets view() const { return view_; }
+  TrialTargets(const TrialTargets&) = delete;
+  TrialTargets& operator=(const TrialTargets&) = delete;
+
+ private:
+  std::vector<float> rows_;
+  Targets view_;
+};
+
+/// The number of these graphs, each as often as its weight says (its own times its class's), and as large a part of it
+/// as its targets that are there are of all. So a batch's loss is the mean over its graphs; with weights the weighted
+/// mean (as PyTorch's CrossEntropyLoss(weight) has it), with missing targets the mean over those that are there.
+/// Infinity where nothing counts, so that the mean is 0 and not a number.
+[[nodiscard]] double mean_divisor(const Targets& targets, std::span<const std::uint32_t> graphs);
 
 }  // namespace tyche::engine

@@ -1,7 +1,7 @@
 #pragma once
 /// What graphs are to give, and which loss says how far they are from it: the class of each and cross-entropy, or a row
 /// of real numbers each (NaN: that one is missing) and the squared, absolute or Huber loss, or of 0 and 1 and the
-/// binary one. Engines hand a graph's Target to the loss (loss.hpp) and look no further into it; core/trial_targets.hpp
+/// binary one. Engines hand a graph's Target to the loss (loss.hpp) and look no further into it; core/outcome.hpp
 /// makes a trial's own of a job's, cuda/runtime/targets.hpp brings them to the device, and validate() checks them.
 ///
 ///   const std::vector<std::uint32_t> labels = {0, 1, 1};

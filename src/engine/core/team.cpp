@@ -13,29 +13,22 @@ void TeamPool::run(std::size_t count, std::size_t threads, const std::function<v
     for (std::size_t w = 1; w < pool.orders_.size(); ++w) others.emplace_back([&pool, w] { pool.serve(w); });
     pool.serve(0);
   }
-  if (pool.error_) std::rethrow_exception(pool.error_);
+  pool.failure_.rethrow();
 }
 
 void TeamPool::serve(std::size_t worker) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (next_ < count_ && !failed_) {
+    if (next_ < count_ && !failure_.failed()) {
       const std::size_t index = next_++;
       ++running_;
       lock.unlock();
-      std::exception_ptr error;
-      try {
+      failure_.guard([&] {
         Team team(*this, worker);
         work_(index, team);
-      } catch (...) {
-        error = std::current_exception();
-      }
+      });
       lock.lock();
       --running_;
-      if (error && !error_) {
-        error_ = error;
-        failed_ = true;
-      }
       changed_.notify_all();
       continue;
     }
@@ -73,6 +66,6 @@ void Team::run(std::size_t most, const Body& body) {
   while (call.returned.load(std::memory_order_acquire) + 1 < call.size) std::this_thread::yield();
 }
 
-bool Team::abandoned() const { return pool_.failed_.load(std::memory_order_relaxed); }
+bool Team::abandoned() const { return pool_.failure_.failed(); }
 
 }  // namespace tyche::engine

@@ -56,7 +56,7 @@ class Failure {
  public:
   template <class Body>
   void guard(const Body& body) {
-    if (failed_.load(std::memory_order_relaxed)) return;
+    if (failed()) return;
     try {
       body();
     } catch (...) {
@@ -65,6 +65,7 @@ class Failure {
       failed_ = true;
     }
   }
+  [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_relaxed); }
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }
@@ -125,8 +126,7 @@ class TeamPool {
   std::size_t running_ = 0;
   std::vector<std::size_t> idle_;
   std::vector<Order> orders_;  ///< one per worker
-  std::exception_ptr error_;
-  std::atomic<bool> failed_{false};
+  Failure failure_;
 };
 
 }  // namespace tyche::engine

@@ -4,7 +4,6 @@
 
 #include "engine/core/loop.hpp"
 #include "engine/core/outcome.hpp"
-#include "engine/core/trial_targets.hpp"
 #include "nn/kinds.hpp"
 #include <algorithm>
 #include "support/error.hpp"

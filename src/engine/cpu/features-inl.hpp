@@ -1,4 +1,4 @@
-// Random features, a vector of Philox counters at a time. The definition is engine/core/randomness.hpp's
+// Random features, a vector of Philox counters at a time. The definition is engine/core/inputs.hpp's
 // random_features(); uniform features are the same bits, normal ones agree to rounding.
 
 #if HWY_TARGET != HWY_SCALAR

@@ -8,7 +8,7 @@
 
 #include <map>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "support/error.hpp"
 
 // Which there are, said before any other header of Highway, whose macros take the choice up where they are defined.

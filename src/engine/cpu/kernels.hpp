@@ -234,7 +234,7 @@ struct Kernels {
                           const float* slope, const float* plus, View out) = nullptr;
 
   // features-inl.hpp
-  /// random_features() of engine/core/randomness.hpp.
+  /// random_features() of engine/core/inputs.hpp.
   void (*features)(const nn::ModelConfig&, Key, std::uint32_t graph, std::size_t nodes, float* out,
                    std::size_t stride) = nullptr;
 

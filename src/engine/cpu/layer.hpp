@@ -1,19 +1,30 @@
 #pragma once
-/// Forward and backward of one layer over the nodes of a slice of graphs, a chunk of rows at a time: gathered messages
-/// live only as long as their chunk, so memory beyond the activations does not grow with the graphs.
+/// A forward and backward pass through a few graphs at a time, in memory of its own: what one thread does with one
+/// slice of a batch while it sits in the thread's cache.
 ///
-/// The backward pass of a GraphConv z = h W_0 + (A h) W_1 + b needs no stored messages: with S = Aᵀ dz it is
-/// dW_0 = hᵀ dz, dW_1 = hᵀ S and dh = dz W_0ᵀ + S W_1ᵀ. Where edges have features, their sums of every row of the slice
-/// (core/edge_features.hpp) are one more operand, handed over as `edges`; elsewhere that is an empty View.
-#include <cstddef>
+///   Pass pass(model);
+///   pass.forward(slice, parameters);
+///   pass.losses(job, job.data.targets, 1.0f / batch, tally);   // keeps the logits' gradients
+///   pass.backward(parameters, {gradient, /*add=*/false});
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "engine/core/draw_tables.hpp"
 #include "engine/core/message_graph.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/cpu/shared.hpp"
 
 namespace tyche::engine::cpu {
+
+// Forward and backward of one layer over the nodes of a slice of graphs, a chunk of rows at a time: gathered messages
+// live only as long as their chunk, so memory beyond the activations does not grow with the graphs.
+//
+// The backward pass of a GraphConv z = h W_0 + (A h) W_1 + b needs no stored messages: with S = Aᵀ dz it is
+// dW_0 = hᵀ dz, dW_1 = hᵀ S and dh = dz W_0ᵀ + S W_1ᵀ. Where edges have features, their sums of every row of the slice
+// (core/inputs.hpp) are one more operand, handed over as `edges`; elsewhere that is an empty View.
 
 /// One graph in a slice: messages between its nodes (node_messages), whose rows begin at `first` of every layer.
 struct Piece {
@@ -42,32 +53,140 @@ struct Winners {
   std::size_t stride = 0;
 };
 
+// Rows worked on together. A product's left operands are read once per panel and should stay in the first cache. The
+// sums of a gradient are begun and ended once per chunk, which only longer chunks make up for.
+inline constexpr std::size_t kProductChunk = 64;
+inline constexpr std::size_t kGradientChunk = 256;
+
+// [0, rows) in nearly equal chunks; at least one, so that a layer without rows still stores a gradient of zeros.
+template <class Body>
+inline void for_chunks(std::size_t rows, std::size_t most, const Body& body) {
+  const std::size_t chunks = std::max<std::size_t>(1, (rows + most - 1) / most);
+  for (std::size_t c = 0; c < chunks; ++c) body(rows * c / chunks, rows * (c + 1) / chunks, c == 0, c + 1 == chunks);
+}
+
 class LayerRunner {
  public:
-  explicit LayerRunner(const PackedModel& model);
-
+  explicit LayerRunner(const PackedModel& model) : model_(model), kernels_(model.kernels()) {
+    std::size_t widest = 0, largest = 0;
+    for (const PackedLayer& layer : model.layers()) {
+      widest = std::max({widest, model.stride(layer.in), model.stride(layer.out)});
+      if (!layer.by_rows) largest = std::max(largest, layer.forward.count * layer.forward.panel_stride);
+    }
+    constexpr std::size_t kMost = std::max(kProductChunk, kGradientChunk);
+    chunk_memory_ = AlignedFloats(kMost * widest);
+    gathered_ = {chunk_memory_.data(), widest};
+    partial_ = AlignedFloats(largest);
+  }
   /// out = activation(layer(in)) on all output rows of the pieces.
   void conv_forward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces, View in,
-                    View out, View edges = {});
+                    View out, View edges = {}) {
+    const std::size_t columns = model_.padded(layer.in);
+    for_chunks(rows_of(pieces), kProductChunk, [&](std::size_t first, std::size_t last, bool, bool) {
+      gather(pieces, &MessageGraph::gather, in, columns, first, last, gathered_);
+      kernels_.rows_product({.rows = last - first,
+                             .depth = layer.in,
+                             .terms = 2,
+                             .left = {in.from(first), gathered_},
+                             .more = edges.from(first),
+                             .more_depth = layer.edge,
+                             .right = layer.forward.in(layer.by_rows ? parameters.derived : parameters.packed),
+                             .out = out.from(first),
+                             .finish = Finish::activate,
+                             .activation = model_.config().activation,
+                             .bias = parameters.packed + layer.bias});
+    });
+  }
   /// From d_out, the gradient of the layer's output before its activation. d_in, unused where the layer needs no input
   /// gradient, becomes that of the input before the activation which made it.
   void conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces, View in,
-                     View d_out, View d_in, GradientSink sink, View edges = {});
+                     View d_out, View d_in, GradientSink sink, View edges = {}) {
+    const std::size_t columns = model_.padded(layer.out);
+    kernels_.column_sums(d_out, rows_of(pieces), columns, nullptr, sink.add, sink.packed + layer.bias);
+    float* const whole = sink.packed + layer.forward.offset;
+    const auto chunk = [&](std::size_t first, std::size_t last, bool first_chunk, bool last_chunk) {
+      gather(pieces, &MessageGraph::scatter, d_out, columns, first, last, gathered_);
+      const View right[] = {d_out.from(first), gathered_};
+      weight_gradient(kernels_, layer, last - first, in.from(first), right, edges.from(first),
+                      first_chunk ? nullptr : partial_.data(), last_chunk && sink.add ? whole : nullptr,
+                      last_chunk ? whole : partial_.data());
+      if (layer.needed == 0) return;
+      for_chunks(last - first, kProductChunk, [&](std::size_t from, std::size_t to, bool, bool) {
+        kernels_.rows_product({.rows = to - from,
+                               .depth = layer.out,
+                               .terms = 2,
+                               .left = {right[0].from(from), gathered_.from(from)},
+                               .right = layer.backward.in(parameters.derived),
+                               .out = d_in.from(first + from),
+                               .finish = Finish::derive,
+                               .activation = model_.config().activation,
+                               .outputs = in.from(first + from)});
+      });
+    };
+    for_chunks(rows_of(pieces), kGradientChunk, chunk);
+  }
   /// The same under max readout, where all but one entry per graph and column of d_out are zero. Requires
   /// layer.by_rows.
+  // The backward pass of the last convolution under max readout. Of d_out only one entry per graph and column is not
+  // zero, so instead of three products there are, per graph and column, a few sums over one row: 2 % of their cost.
   void conv_backward_sparse(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
-                            View in, const Winners& winners, View d_in, GradientSink sink, View edges = {});
-
+                            View in, const Winners& winners, View d_in, GradientSink sink, View edges = {}) {
+    find_winners(layer, pieces, winners);
+    const std::size_t columns = model_.padded(layer.in), stride = model_.stride(layer.in);
+    if (winner_memory_.size() < (distinct_.size() + 1) * stride) {
+      winner_memory_ = AlignedFloats((distinct_.size() + 1) * stride);
+    }
+    const View messages{winner_memory_.data(), stride};
+    for (std::size_t g = 0; g < pieces.size(); ++g) {
+      for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) {
+        const std::size_t row = pieces[g].first + distinct_[i];
+        gather(pieces, &MessageGraph::gather, in, columns, row, row + 1, {messages.row(i), stride});
+      }
+    }
+    sparse_weight_gradient(layer, pieces, in, messages, winners, sink, edges);
+    if (layer.needed > 0) sparse_input_gradient(layer, parameters, pieces, in, winners, d_in);
+  }
   void linear_forward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in, View out,
-                      Finish finish);
+                      Finish finish) {
+    kernels_.rows_product({.rows = rows,
+                           .depth = layer.in,
+                           .left = {in},
+                           .right = layer.forward.in(parameters.packed),
+                           .out = out,
+                           .finish = finish,
+                           .bias = parameters.packed + layer.bias});
+  }
   /// d_in = finish(d_out · Wᵀ); Finish::derive multiplies with the ELU's derivative at `activated`.
   void linear_backward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in, View d_out,
-                       View d_in, Finish finish, View activated, GradientSink sink);
+                       View d_in, Finish finish, View activated, GradientSink sink) {
+    kernels_.column_sums(d_out, rows, model_.padded(layer.out), nullptr, sink.add, sink.packed + layer.bias);
+    float* const whole = sink.packed + layer.forward.offset;
+    weight_gradient(kernels_, layer, rows, in, &d_out, {}, nullptr, sink.add ? whole : nullptr, whole);
+    kernels_.rows_product({.rows = rows,
+                           .depth = layer.out,
+                           .left = {d_out},
+                           .right = layer.backward.in(parameters.derived),
+                           .out = d_in,
+                           .finish = finish,
+                           .outputs = activated});
+  }
 
  private:
   /// Rows [first, last) of the block-diagonal matrix of all pieces times `from`, into `to` from its row 0.
   void gather(std::span<const Piece> pieces, SparseRows MessageGraph::*which, View from, std::size_t columns,
-              std::size_t first, std::size_t last, View to) const;
+              std::size_t first, std::size_t last, View to) const {
+    auto piece = std::upper_bound(pieces.begin(), pieces.end(), first,
+                                  [](std::size_t row, const Piece& p) { return row < p.first; });
+    if (piece != pieces.begin()) --piece;
+    for (; piece != pieces.end() && piece->first < last; ++piece) {
+      const SparseRows& sparse = piece->messages->*which;
+      const std::size_t begin = piece->first;
+      const std::size_t from_row = std::max(first, begin) - begin,
+                        to_row = std::min(last, begin + sparse.rows()) - begin;
+      if (from_row >= to_row) continue;
+      kernels_.gather_rows({&sparse, from_row, to_row, from.from(begin), columns, to.from(begin + from_row - first)});
+    }
+  }
 
   const PackedModel& model_;
   const Kernels& kernels_;
@@ -75,12 +194,110 @@ class LayerRunner {
   AlignedFloats partial_;  ///< a layer's gradient while its chunks are summed
   View gathered_;          ///< a chunk of rows
   // The sparse backward pass; kept from call to call to spare allocations.
-  void find_winners(const PackedLayer& layer, std::span<const Piece> pieces, const Winners& winners);
+  // distinct_: the rows that won something, those of graph g from begin_[g] on; places_: for every graph and column,
+  // which of them won.
+  void find_winners(const PackedLayer& layer, std::span<const Piece> pieces, const Winners& winners) {
+    const std::size_t graphs = pieces.size();
+    distinct_.clear();
+    places_.assign(graphs * layer.out, 0);
+    begin_.assign(graphs + 1, 0);
+    for (std::size_t g = 0; g < graphs; ++g) {
+      slots_.resize(std::max(slots_.size(), pieces[g].nodes()), -1);
+      for (std::size_t j = 0; j < layer.out && pieces[g].nodes() > 0; ++j) {
+        const std::uint32_t row = winners.row[g * winners.stride + j];
+        if (slots_[row] < 0) {
+          slots_[row] = static_cast<std::int32_t>(distinct_.size());
+          distinct_.push_back(row);
+        }
+        places_[g * layer.out + j] = static_cast<std::uint32_t>(slots_[row]);
+      }
+      begin_[g + 1] = distinct_.size();
+      for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) slots_[distinct_[i]] = -1;
+    }
+  }
+  // Every column's weights: from the rows that won it, from their messages (a row per winner) and their edges' sums.
   void sparse_weight_gradient(const PackedLayer& layer, std::span<const Piece> pieces, View in, View messages,
-                              const Winners& winners, GradientSink sink, View edges);
+                              const Winners& winners, GradientSink sink, View edges) {
+    const std::size_t graphs = pieces.size(), columns = model_.padded(layer.in);
+    rows_.resize(graphs);
+    weights_.resize(graphs);
+    float* bias = sink.packed + layer.bias;
+    if (!sink.add) std::fill_n(bias, model_.padded(layer.out), 0.0f);
+    for (std::size_t j = 0; j < layer.out; ++j) {
+      float* to = sink.packed + layer.row_of(j);
+      float sum = 0;
+      std::size_t count = 0;
+      for (std::size_t g = 0; g < graphs; ++g) {
+        if (begin_[g] == begin_[g + 1]) continue;
+        const float d = winners.gradient[g * winners.stride + j];
+        sum += d;
+        weights_[count] = d;
+        rows_[count++] = in.row(pieces[g].first + winners.row[g * winners.stride + j]);
+      }
+      kernels_.weighted_rows(rows_.data(), weights_.data(), count, columns, sink.add, to);
+      count = 0;
+      for (std::size_t g = 0; g < graphs; ++g) {
+        if (begin_[g] != begin_[g + 1]) rows_[count++] = messages.row(places_[g * layer.out + j]);
+      }
+      kernels_.weighted_rows(rows_.data(), weights_.data(), count, columns, sink.add, to + layer.row_stride);
+      bias[j] += sum;
+      if (layer.edge == 0) continue;
+      count = 0;
+      for (std::size_t g = 0; g < graphs; ++g) {
+        if (begin_[g] == begin_[g + 1]) continue;
+        rows_[count++] = edges.row(pieces[g].first + winners.row[g * winners.stride + j]);
+      }
+      kernels_.weighted_rows(rows_.data(), weights_.data(), count, model_.padded(layer.edge), sink.add,
+                             to + layer.terms * layer.row_stride);
+    }
+  }
+  // Back to the inputs: to the winners, to their messages, and through these to their neighbours. Columns with the
+  // same winner are summed together.
   void sparse_input_gradient(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
-                             View in, const Winners& winners, View d_in);
-  void sort_columns(const PackedLayer& layer, std::size_t g);
+                             View in, const Winners& winners, View d_in) {
+    const std::size_t needed = model_.padded(layer.needed), inputs = rows_of(pieces);
+    float* d_message = winner_memory_.data() + distinct_.size() * model_.stride(layer.in);
+    for (std::size_t r = 0; r < inputs; ++r) std::fill_n(d_in.row(r), needed, 0.0f);
+    for (std::size_t g = 0; g < pieces.size(); ++g) {
+      const MessageGraph& m = *pieces[g].messages;
+      if (begin_[g] == begin_[g + 1]) continue;
+      sort_columns(layer, g);
+      for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) {
+        const std::uint32_t row = distinct_[i];
+        const std::size_t first = column_begin_[i - begin_[g]], count = column_begin_[i - begin_[g] + 1] - first;
+        weights_.resize(count);
+        rows_.resize(count);
+        for (std::size_t c = 0; c < count; ++c) {
+          weights_[c] = winners.gradient[g * winners.stride + columns_[first + c]];
+          rows_[c] = parameters.packed + layer.row_of(columns_[first + c]);
+        }
+        float* d_root = d_in.row(pieces[g].first + row);
+        kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, true, d_root);
+        for (const float*& weight : rows_) weight += layer.row_stride;
+        kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, false, d_message);
+        for (std::uint64_t e = m.gather.offsets[row]; e < m.gather.offsets[row + 1]; ++e) {
+          kernels_.add_scaled(m.gather.value(row, e), d_message, d_in.row(pieces[g].first + m.gather.columns[e]),
+                              needed);
+        }
+      }
+    }
+    kernels_.derive(model_.config().activation, in, d_in, inputs, needed);
+    // Columns that are no output of the layer before stay zero, as its padding must.
+    for (std::size_t r = 0; r < inputs && layer.needed < needed; ++r) {
+      std::fill(d_in.row(r) + layer.needed, d_in.row(r) + needed, 0.0f);
+    }
+  }
+  // columns_: the columns of graph g by their winners; those of its i-th winner begin at column_begin_[i].
+  void sort_columns(const PackedLayer& layer, std::size_t g) {
+    const std::uint32_t* place = places_.data() + g * layer.out;
+    const std::size_t first = begin_[g];
+    column_begin_.assign(begin_[g + 1] - first + 1, 0);
+    for (std::size_t j = 0; j < layer.out; ++j) ++column_begin_[place[j] - first + 1];
+    for (std::size_t i = 0; i + 1 < column_begin_.size(); ++i) column_begin_[i + 1] += column_begin_[i];
+    next_.assign(column_begin_.begin(), column_begin_.end() - 1);
+    columns_.resize(layer.out);
+    for (std::uint32_t j = 0; j < layer.out; ++j) columns_[next_[place[j] - first]++] = j;
+  }
   AlignedFloats winner_memory_;          ///< messages of the winners of all graphs, one after another
   std::vector<std::int32_t> slots_;      ///< row within a graph -> its place among the winners, or -1
   std::vector<std::uint32_t> distinct_;  ///< the rows that won something, graph after graph
@@ -89,6 +306,242 @@ class LayerRunner {
   std::vector<std::uint32_t> columns_, column_begin_, next_;
   std::vector<const float*> rows_;
   std::vector<float> weights_;
+};
+
+// Cuts views of `rows` rows out of one piece of memory: first measured, then placed. Starts are spread over the sets of
+// a cache, so that the same row of several matrices does not fall on the same set.
+class Carver {
+ public:
+  explicit Carver(float* memory) : memory_(memory) {}
+  View view(std::size_t rows, std::size_t stride) {
+    const std::size_t place = used_;
+    used_ += rows * stride + kAlign * (7 + 13 * (count_++ % 8));
+    return {memory_ == nullptr ? nullptr : memory_ + place, stride};
+  }
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  float* memory_;
+  std::size_t used_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// One graph of a slice.
+struct Member {
+  std::uint32_t graph = 0;  ///< its index in the data, which keys its random numbers
+  std::size_t nodes = 0;
+  const MessageGraph* messages = nullptr;
+  const float* edges = nullptr;  ///< nodes × edge_features: edge_sums(), where edges have features
+  std::size_t before = 0;        ///< nodes of the graphs before it among those asked for: where its pinned ones are
+  std::size_t position = 0;      ///< of its answer among those asked for
+};
+
+/// Graphs that are worked through together; their gradients are summed in this order.
+struct Slice {
+  std::span<const Member> members;
+  Inputs inputs;
+};
+
+class Pass {
+ public:
+  /// All must outlive it.
+  Pass(const Job& job, const PackedModel& model, const DrawTables& drawn)
+      : job_(job), model_(model), kernels_(model.kernels()), drawn_(drawn), layers_(model) {}
+  /// The logits of the slice's members, which must outlive losses() and backward().
+  void forward(const Slice& slice, const Parameters& parameters) {
+    members_ = slice.members;
+    pieces_.clear();
+    std::size_t rows = 0;
+    for (const Member& member : members_) {
+      pieces_.push_back({member.messages, rows});
+      rows += member.messages->rows_in;
+    }
+    reserve(std::max<std::size_t>(1, rows), std::max<std::size_t>(1, members_.size()));
+    fill_edges();
+    fill_inputs(slice, parameters);
+    for (std::size_t l = 0; l < model_.convs().size(); ++l) {
+      layers_.conv_forward(model_.convs()[l], parameters, pieces_, convs_[l], convs_[l + 1], edges_);
+    }
+    readout();
+    head_forward(slice, parameters);
+  }
+  /// Each at its place among those asked for.
+  void logits(std::span<float> out) const {
+    const std::size_t classes = model_.config().classes;
+    for (std::size_t g = 0; g < members_.size(); ++g) {
+      std::copy_n(logits_.row(g), classes, out.data() + members_[g].position * classes);
+    }
+  }
+  /// Adds every member's loss and hit to `tally`, and keeps the logits' gradients times `scale`.
+  void losses(const Job& job, const Targets& targets, float scale, Tally& tally) {
+    for (std::size_t g = 0; g < members_.size(); ++g) {
+      const SerialOutputs<float> outputs(logits_.row(g), model_.config().classes, d_logits_.row(g));
+      tally.add(job_loss(job, targets, members_[g].graph, outputs, scale));
+    }
+  }
+  /// The gradient of the slice, packed.
+  void backward(const Parameters& parameters, GradientSink sink) {
+    head_backward(parameters, sink);
+    const auto convs = model_.convs();
+    View d_out = d_a_, d_in = d_b_;
+    std::size_t left = convs.size();  // layers whose backward pass is still to come
+    if (convs.back().by_rows) {
+      --left;
+      // The pooled values are the last layer's at the rows that won.
+      kernels_.derive(model_.config().activation, pooled_, d_pooled_, members_.size(),
+                      model_.padded(model_.config().width));
+      layers_.conv_backward_sparse(convs[left], parameters, pieces_, convs_[left],
+                                   {winners_.data(), d_pooled_.data, pooled_.stride}, d_out, sink, edges_);
+    } else {
+      spread_readout(d_out);
+    }
+    while (left > 0) {
+      --left;
+      layers_.conv_backward(convs[left], parameters, pieces_, convs_[left], d_out, d_in, sink, edges_);
+      std::swap(d_out, d_in);
+    }
+    if (model_.pre().empty()) return;
+    layers_.conv_backward(model_.pre()[1], parameters, pieces_, pre_hidden_, d_out, d_in, sink, edges_);
+    layers_.conv_backward(model_.pre()[0], parameters, pieces_, features_, d_in, d_out, sink, edges_);
+  }
+
+ private:
+  void reserve(std::size_t rows, std::size_t graphs) {
+    const nn::ModelConfig& config = model_.config();
+    const std::size_t width = model_.stride(config.width);
+    if (rows > row_capacity_) {
+      const auto place = [&](Carver carver) {
+        if (!model_.pre().empty()) {
+          features_ = carver.view(rows, model_.stride(config.pre_inputs()));
+          pre_hidden_ = carver.view(rows, model_.stride(config.pre_hidden));
+        }
+        if (config.edge_features > 0) edges_ = carver.view(rows, model_.stride(config.edge_features));
+        convs_.clear();
+        for (std::size_t l = 0; l <= config.layers; ++l) convs_.push_back(carver.view(rows, width));
+        const std::size_t widest = std::max(width, model_.stride(config.pre_hidden));
+        d_a_ = carver.view(rows, widest);
+        d_b_ = carver.view(rows, widest);
+        return carver.used();
+      };
+      row_memory_ = AlignedFloats();  // before the larger one is there
+      row_memory_ = AlignedFloats(place(Carver(nullptr)));
+      place(Carver(row_memory_.data()));
+      row_capacity_ = rows;
+    }
+    if (graphs > graph_capacity_) {
+      const auto place = [&](Carver carver) {
+        for (View* view : {&pooled_, &hidden1_, &dropped_, &dropout_, &d_pooled_, &d_hidden1_}) {
+          *view = carver.view(graphs, width);
+        }
+        for (View* view : {&hidden2_, &d_hidden2_}) *view = carver.view(graphs, model_.stride(config.head_hidden));
+        for (View* view : {&logits_, &d_logits_}) *view = carver.view(graphs, model_.stride(config.classes));
+        return carver.used();
+      };
+      graph_memory_ = AlignedFloats(place(Carver(nullptr)));
+      place(Carver(graph_memory_.data()));
+      winners_ = AlignedBuffer<std::uint32_t>(graphs * width);
+      graph_capacity_ = graphs;
+    }
+  }
+  // Node features and, behind them, drawn columns.
+  void fill_features(const Slice& slice) {
+    const std::size_t columns = model_.config().input_features;
+    for (std::size_t g = 0; g < members_.size(); ++g) {
+      fixed_columns(job_, members_[g].graph, features_.row(pieces_[g].first), features_.stride);
+      if (drawn_.columns() == 0) continue;
+      drawn_.fill(slice.inputs.key, members_[g].graph, features_.row(pieces_[g].first) + columns, features_.stride);
+    }
+  }
+  void fill_edges() {
+    const std::size_t columns = model_.config().edge_features;
+    for (std::size_t g = 0; g < members_.size() && columns > 0; ++g) {
+      for (std::size_t v = 0; v < pieces_[g].nodes(); ++v) {
+        std::copy_n(members_[g].edges + v * columns, columns, edges_.row(pieces_[g].first + v));
+      }
+    }
+  }
+  void fill_inputs(const Slice& slice, const Parameters& parameters) {
+    const nn::ModelConfig& config = model_.config();
+    const std::size_t fixed = config.deterministic_dims();
+    const std::size_t random = config.random_dims();
+    if (fixed > 0) {
+      fill_features(slice);
+      layers_.conv_forward(model_.pre()[0], parameters, pieces_, features_, pre_hidden_, edges_);
+      layers_.conv_forward(model_.pre()[1], parameters, pieces_, pre_hidden_, convs_[0], edges_);
+    }
+    // After the deterministic columns, whose layer has written zeros into its padding.
+    for (std::size_t g = 0; g < members_.size() && random > 0; ++g) {
+      random_rows(kernels_, config, slice.inputs, members_[g].graph, pieces_[g].nodes(), members_[g].before,
+                  convs_[0].row(pieces_[g].first) + fixed, convs_[0].stride);
+    }
+  }
+  void readout() {
+    for (std::size_t g = 0; g < pieces_.size(); ++g) {
+      read_out(kernels_, model_.config().readout, {pieces_[g].nodes()}, convs_.back().from(pieces_[g].first),
+               model_.padded(model_.config().width), pooled_.row(g), winners_.data() + g * pooled_.stride);
+    }
+  }
+  // The gradient of a mean or sum readout, before the last activation.
+  void spread_readout(View d_out) {
+    const std::size_t columns = model_.padded(model_.config().width);
+    for (std::size_t g = 0; g < pieces_.size(); ++g) {
+      spread_out(model_.config().readout, {pieces_[g].nodes()}, d_pooled_.row(g), nullptr, columns,
+                 d_out.from(pieces_[g].first), false);
+    }
+    kernels_.derive(model_.config().activation, convs_.back(), d_out, rows_of(pieces_), columns);
+  }
+  void head_forward(const Slice& slice, const Parameters& parameters) {
+    const std::size_t graphs = members_.size();
+    const auto head = model_.head();
+    layers_.linear_forward(head[0], parameters, graphs, pooled_, hidden1_, Finish::activate);
+    const std::size_t columns = model_.padded(model_.config().width);
+    const bool dropping = slice.inputs.dropout && model_.config().dropout > 0;
+    for (std::size_t g = 0; g < graphs; ++g) {
+      float* factors = dropout_.row(g);
+      std::fill_n(factors, columns, 1.0f);
+      if (dropping) dropout_columns(model_.config(), slice.inputs, members_[g].graph, {factors, model_.config().width});
+      for (std::size_t c = 0; c < columns; ++c) dropped_.row(g)[c] = hidden1_.row(g)[c] * factors[c];
+    }
+    layers_.linear_forward(head[1], parameters, graphs, dropped_, hidden2_, Finish::activate);
+    layers_.linear_forward(head[2], parameters, graphs, hidden2_, logits_, Finish::add_bias);
+  }
+  void head_backward(const Parameters& parameters, GradientSink sink) {
+    const std::size_t graphs = members_.size();
+    const auto head = model_.head();
+    layers_.linear_backward(head[2], parameters, graphs, hidden2_, d_logits_, d_hidden2_, Finish::derive, hidden2_,
+                            sink);
+    layers_.linear_backward(head[1], parameters, graphs, dropped_, d_hidden2_, d_hidden1_, Finish::derive, hidden1_,
+                            sink);
+    const std::size_t columns = model_.padded(model_.config().width);
+    for (std::size_t g = 0; g < graphs; ++g) {
+      for (std::size_t c = 0; c < columns; ++c) d_hidden1_.row(g)[c] *= dropout_.row(g)[c];
+    }
+    layers_.linear_backward(head[0], parameters, graphs, pooled_, d_hidden1_, d_pooled_, Finish::store, View{}, sink);
+  }
+
+  const Job& job_;
+  const PackedModel& model_;
+  const Kernels& kernels_;
+  const DrawTables& drawn_;
+  LayerRunner layers_;
+  std::span<const Member> members_;
+  std::vector<Piece> pieces_;
+
+  // One row per node.
+  std::size_t row_capacity_ = 0;
+  AlignedFloats row_memory_;
+  View features_;            ///< input of pre.0
+  View edges_;               ///< sums of edge features, beside the input of every convolution
+  View pre_hidden_;          ///< output of pre.0
+  std::vector<View> convs_;  ///< input of the first convolution, then the output of each
+  View d_a_, d_b_;           ///< gradients, in turns
+
+  // One row per graph.
+  std::size_t graph_capacity_ = 0;
+  AlignedFloats graph_memory_;
+  View pooled_, hidden1_, dropped_, hidden2_, logits_, dropout_;
+  View d_pooled_, d_hidden1_, d_hidden2_, d_logits_;
+  AlignedBuffer<std::uint32_t> winners_;  ///< row of each column's maximum; the stride is pooled_'s
 };
 
 }  // namespace tyche::engine::cpu

@@ -31,12 +31,10 @@ void ColumnMoments(View values, std::size_t rows, std::size_t columns, float* me
 
 void AffineRows(View values, std::size_t rows, std::size_t columns, const float* times, const float* plus, View out) {
   const Floats d;
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < columns; c += kLanes) {
-      const Float x = hn::Load(d, values.row(r) + c);
-      hn::Store(hn::MulAdd(hn::Load(d, times + c), x, hn::Load(d, plus + c)), d, out.row(r) + c);
-    }
-  }
+  ForEachVector(rows, columns, [&](std::size_t r, std::size_t c) HWY_ATTR {
+    const Float x = hn::Load(d, values.row(r) + c);
+    hn::Store(hn::MulAdd(hn::Load(d, times + c), x, hn::Load(d, plus + c)), d, out.row(r) + c);
+  });
 }
 
 void ColumnProducts(View gradient, View values, std::size_t rows, std::size_t columns, const float* mean, float* sums,
@@ -69,11 +67,9 @@ void ColumnProducts(View gradient, View values, std::size_t rows, std::size_t co
 void AffineGradient(View gradient, View values, std::size_t rows, std::size_t columns, const float* times,
                     const float* slope, const float* plus, View out) {
   const Floats d;
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < columns; c += kLanes) {
-      const Float x = hn::Load(d, values.row(r) + c);
-      const Float rest = hn::MulAdd(hn::Load(d, slope + c), x, hn::Load(d, plus + c));
-      hn::Store(hn::MulAdd(hn::Load(d, times + c), hn::Load(d, gradient.row(r) + c), rest), d, out.row(r) + c);
-    }
-  }
+  ForEachVector(rows, columns, [&](std::size_t r, std::size_t c) HWY_ATTR {
+    const Float x = hn::Load(d, values.row(r) + c);
+    const Float rest = hn::MulAdd(hn::Load(d, slope + c), x, hn::Load(d, plus + c));
+    hn::Store(hn::MulAdd(hn::Load(d, times + c), hn::Load(d, gradient.row(r) + c), rest), d, out.row(r) + c);
+  });
 }

@@ -5,12 +5,14 @@
 ///
 /// Every layer is a product [x_0 | x_1] · [W_0 ; W_1] + b: a GraphConv has two terms (root and neighbours), a Linear
 /// layer one. Where edges have features a GraphConv has columns beside its input, the sums of these
-/// (core/edge_features.hpp), whose weights stand below W_1 and whose gradient nobody wants. A layer's weights are
+/// (core/inputs.hpp), whose weights stand below W_1 and whose gradient nobody wants. A layer's weights are
 /// stored twice: the master in the packed vector and a derived copy, made again after every Adam step (make_copies()).
 /// The master is in forward panels and the copy holds the transposed matrices for the backward pass; only the last
 /// convolution under max readout, whose backward pass is sparse and goes by rows, has it the other way round.
+#include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/cpu/kernels.hpp"
@@ -67,10 +69,39 @@ class PackedLayers {
 
   /// A layer of which `in`, `out`, `terms`, `edge`, `parts`, `flat_bias`, `needed` and `by_rows` are set; returns its
   /// place in layers().
-  std::size_t add(PackedLayer layer);
+  std::size_t add(PackedLayer layer) {
+    const auto panels = [&](std::size_t depth, std::size_t columns, std::size_t& size) {
+      PanelPlace place;
+      place.row_stride = kernels_->panel;
+      place.count = (columns + place.row_stride - 1) / place.row_stride;
+      place.panel_stride = round_up(depth * place.row_stride, kAlign);
+      place.offset = size;
+      size += place.count * place.panel_stride;
+      return place;
+    };
+    layer.begin = packed_size_;
+    if (layer.by_rows) {
+      layer.row_stride = padded(layer.in);
+      layer.row_size = layer.terms * layer.row_stride + (layer.edge == 0 ? 0 : padded(layer.edge));
+      layer.rows = packed_size_;
+      packed_size_ += layer.out * layer.row_size;
+      layer.forward = panels(layer.terms * layer.in + layer.edge, layer.out, derived_size_);
+    } else {
+      layer.forward = panels(layer.terms * layer.in + layer.edge, layer.out, packed_size_);
+      layer.backward = panels(layer.terms * layer.out, layer.needed, derived_size_);
+    }
+    layer.bias = packed_size_;
+    packed_size_ += padded(layer.out);
+    layer.end = packed_size_;
+    layers_.push_back(std::move(layer));
+    return layers_.size() - 1;
+  }
   /// Numbers of the flat vector that stand side by side; returns their place in the packed one.
-  std::size_t add_numbers(std::size_t flat, std::size_t count);
-
+  std::size_t add_numbers(std::size_t flat, std::size_t count) {
+    numbers_.push_back({flat, packed_size_, count});
+    packed_size_ += padded(count);
+    return numbers_.back().packed;
+  }
   [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
   [[nodiscard]] std::span<const PackedLayer> layers() const { return layers_; }
   [[nodiscard]] std::size_t packed_size() const { return packed_size_; }
@@ -78,22 +109,98 @@ class PackedLayers {
 
   /// Columns a matrix of `width` columns occupies, and the stride between its rows: padded, and never a multiple of 32
   /// floats, so that the rows of a column spread over the sets of a cache.
-  [[nodiscard]] std::size_t padded(std::size_t width) const;
-  [[nodiscard]] std::size_t stride(std::size_t width) const;
-
+  [[nodiscard]] std::size_t padded(std::size_t width) const {
+    return round_up(width, std::max(kAlign, kernels_->panel));
+  }
+  [[nodiscard]] std::size_t stride(std::size_t width) const {
+    const std::size_t columns = padded(width);
+    return columns % (2 * kAlign) == 0 ? columns + kAlign : columns;
+  }
   /// Requires `packed` of packed_size() zeros (or an earlier result).
-  void pack(std::span<const float> flat, float* packed) const;
-  void unpack(const float* packed, std::span<float> flat) const;
+  void pack(std::span<const float> flat, float* packed) const {
+    for_each([&](std::size_t from, std::size_t to,
+                 std::size_t count) { std::copy_n(flat.data() + from, count, packed + to); },
+             [&](std::size_t from, std::size_t to, std::size_t outputs, std::size_t columns) {
+               kernels_->transpose(flat.data() + from, columns, outputs, columns, packed + to, kernels_->panel);
+             });
+  }
+  void unpack(const float* packed, std::span<float> flat) const {
+    for_each([&](std::size_t to, std::size_t from,
+                 std::size_t count) { std::copy_n(packed + from, count, flat.data() + to); },
+             [&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns) {
+               kernels_->transpose(packed + from, kernels_->panel, columns, outputs, flat.data() + to, columns);
+             });
+  }
   /// flat += what unpack() gives; a tensor of several layers gets the sum over them.
-  void add_unpacked(const float* packed, std::span<float> flat) const;
+  void add_unpacked(const float* packed, std::span<float> flat) const {
+    const auto add = [&](std::size_t to, const float* from, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) flat[to + i] += from[i];
+    };
+    std::vector<float> block;
+    for_each([&](std::size_t to, std::size_t from, std::size_t count) { add(to, packed + from, count); },
+             [&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns) {
+               block.resize(outputs * columns);
+               kernels_->transpose(packed + from, kernels_->panel, columns, outputs, block.data(), columns);
+               add(to, block.data(), block.size());
+             });
+  }
   /// Sets those of add_numbers() to zero.
-  void clear_numbers(float* packed) const;
+  void clear_numbers(float* packed) const {
+    for (const Numbers& own : numbers_) std::fill_n(packed + own.packed, own.count, 0.0f);
+  }
   /// The derived copies of one layer.
-  void make_copies(const PackedLayer& layer, const float* packed, float* derived) const;
+  void make_copies(const PackedLayer& layer, const float* packed, float* derived) const {
+    const PanelPlace& forward = layer.forward;
+    for (std::size_t t = 0; t < layer.terms; ++t) {
+      for (std::size_t p = 0; p < forward.count; ++p) {
+        const std::size_t first = p * forward.row_stride;  // of the outputs in this panel
+        const std::size_t outputs = std::min(forward.row_stride, layer.out - first);
+        const std::size_t in_panel = forward.offset + p * forward.panel_stride + t * layer.in * forward.row_stride;
+        if (layer.by_rows) {
+          const float* rows = packed + layer.row_of(first) + t * layer.row_stride;
+          kernels_->transpose(rows, layer.row_size, outputs, layer.in, derived + in_panel, forward.row_stride);
+          if (t > 0 || layer.edge == 0) continue;
+          kernels_->transpose(rows + layer.terms * layer.row_stride, layer.row_size, outputs, layer.edge,
+                              derived + in_panel + layer.terms * layer.in * forward.row_stride, forward.row_stride);
+          continue;
+        }
+        for (std::size_t q = 0; q < layer.backward.count; ++q) {
+          const PanelPlace& backward = layer.backward;
+          const std::size_t inputs = std::min(backward.row_stride, layer.needed - q * backward.row_stride);
+          kernels_->transpose(
+              packed + in_panel + q * backward.row_stride * forward.row_stride, forward.row_stride, inputs, outputs,
+              derived + backward.offset + q * backward.panel_stride + (t * layer.out + first) * backward.row_stride,
+              backward.row_stride);
+        }
+      }
+    }
+  }
 
  private:
+  static std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+  // straight(flat index, packed index, count) for numbers that stand side by side in both; turned(flat index, packed
+  // index, outputs, columns) for weights of a panel's outputs: a matrix [outputs, columns] in the flat vector, its
+  // transpose, with the panel's stride, in the packed one.
   template <class Straight, class Turned>
-  void for_each(const Straight& straight, const Turned& turned) const;
+  void for_each(const Straight& straight, const Turned& turned) const {
+    for (const PackedLayer& layer : layers_) {
+      std::size_t row = 0;  // of the part's first column
+      for (const PackedPart& part : layer.parts) {
+        const std::size_t outputs = layer.by_rows ? 1 : kernels_->panel;
+        for (std::size_t j = 0; j < layer.out; j += outputs) {
+          const std::size_t flat = part.flat + j * part.columns;
+          if (layer.by_rows) {
+            straight(flat, layer.row_of(j) + row / layer.in * layer.row_stride, part.columns);
+          } else {
+            turned(flat, layer.forward.index(row, j), std::min(outputs, layer.out - j), part.columns);
+          }
+        }
+        row += part.columns;
+      }
+      if (layer.flat_bias != PackedLayer::kNoBias) straight(layer.flat_bias, layer.bias, layer.out);
+    }
+    for (const Numbers& own : numbers_) straight(own.flat, own.packed, own.count);
+  }
 
   const Kernels* kernels_;
   std::vector<PackedLayer> layers_;
@@ -109,8 +216,51 @@ class PackedLayers {
 /// a model on sets: the convolutions of all of them; their head stays flat.
 class PackedModel : public PackedLayers {
  public:
-  PackedModel(const nn::ModelConfig& config, const Kernels& kernels, std::span<const nn::Level> levels = {});
-
+  PackedModel(const nn::ModelConfig& config, const Kernels& kernels, std::span<const nn::Level> levels = {})
+      : PackedLayers(kernels), config_(config) {
+    const nn::Layout layout = nn::layout(config);
+    const auto conv = [&](const std::string& name, std::size_t needed, bool by_rows) {
+      const nn::Tensor& rel = layout.at(name + ".lin_rel.weight");
+      PackedLayer layer;
+      layer.in = rel.shape[1];
+      layer.out = rel.shape[0];
+      layer.terms = 2;
+      layer.edge = config.edge_features;
+      layer.parts = {{layout.at(name + ".lin_root.weight").offset, layer.in}, {rel.offset, layer.in}};
+      if (layer.edge > 0) layer.parts.push_back({layout.at(name + ".lin_edge.weight").offset, layer.edge});
+      layer.flat_bias = layout.at(name + ".lin_rel.bias").offset;
+      layer.needed = needed;
+      layer.by_rows = by_rows;
+      add(std::move(layer));
+    };
+    for (const nn::Level& level : levels) {
+      for (std::size_t l = 0; l < level.convs.size(); ++l) {
+        // The first layer's input needs a gradient only in the columns that come from nodes.
+        conv(level.convs[l], l > 0 || level.on_nodes ? config.width : 0, false);
+      }
+    }
+    if (!levels.empty()) return;
+    // The first layer's input is data and needs no gradient; behind pre-convolutions only their columns do.
+    if (config.deterministic_dims() > 0) {
+      pre_count_ = 2;
+      conv("pre.0", 0, false);
+      conv("pre.1", config.pre_hidden, false);
+    }
+    for (std::uint32_t l = 0; l < config.layers; ++l) {
+      const bool last = l + 1 == config.layers;
+      conv("convs." + std::to_string(l), l == 0 ? config.deterministic_dims() : config.width,
+           last && config.readout == nn::Readout::max);
+    }
+    for (const char* name : {"head.fc1", "head.fc2", "head.fc3"}) {
+      const nn::Tensor& weight = layout.at(std::string(name) + ".weight");
+      PackedLayer layer;
+      layer.in = layer.needed = weight.shape[1];
+      layer.out = weight.shape[0];
+      layer.parts = {{weight.offset, layer.in}};
+      layer.flat_bias = layout.at(std::string(name) + ".bias").offset;
+      add(std::move(layer));
+    }
+  }
   [[nodiscard]] const nn::ModelConfig& config() const { return config_; }
   [[nodiscard]] std::span<const PackedLayer> pre() const { return layers().first(pre_count_); }
   [[nodiscard]] std::span<const PackedLayer> convs() const { return layers().subspan(pre_count_, config_.layers); }

@@ -7,42 +7,45 @@ HWY_INLINE void ForEachVector(std::size_t rows, std::size_t columns, const Funct
   }
 }
 
+// Activations: the value, and a gradient brought back by it.
+struct EluOf {
+  static HWY_INLINE Float Apply(Float z) { return Elu(z); }
+  static HWY_INLINE Float Derive(Float d, Float h) { return hn::Mul(d, EluDerivative(h)); }
+};
+struct TanhOf {
+  static HWY_INLINE Float Apply(Float z) { return Tanh(z); }
+  static HWY_INLINE Float Derive(Float d, Float h) { return hn::NegMulAdd(hn::Mul(d, h), h, d); }
+};
+struct ReluOf {
+  static HWY_INLINE Float Apply(Float z) { return MaxOrNan(hn::Zero(Floats()), z); }
+  static HWY_INLINE Float Derive(Float d, Float h) { return hn::IfThenElseZero(hn::Gt(h, hn::Zero(Floats())), d); }
+};
+
+template <class Body>
+HWY_INLINE void ByActivation(nn::Activation activation, const Body& body) {
+  if (activation == nn::Activation::elu) return body(EluOf());
+  activation == nn::Activation::tanh ? body(TanhOf()) : body(ReluOf());
+}
+
 void Activate(nn::Activation activation, const float* bias, View values, std::size_t rows, std::size_t columns) {
   const Floats d;
-  const auto apply = [&](auto&& function) HWY_ATTR {
+  ByActivation(activation, [&](auto function) HWY_ATTR {
     ForEachVector(rows, columns, [&](std::size_t r, std::size_t c) HWY_ATTR {
       Float z = hn::Load(d, values.row(r) + c);
       if (bias != nullptr) z = hn::Add(z, hn::Load(d, bias + c));
-      hn::Store(function(z), d, values.row(r) + c);
+      hn::Store(function.Apply(z), d, values.row(r) + c);
     });
-  };
-  switch (activation) {
-    case nn::Activation::elu:
-      return apply([](Float z) HWY_ATTR { return Elu(z); });
-    case nn::Activation::tanh:
-      return apply([](Float z) HWY_ATTR { return Tanh(z); });
-    case nn::Activation::relu:
-      return apply([](Float z) HWY_ATTR { return MaxOrNan(hn::Zero(Floats()), z); });
-  }
+  });
 }
 
 void Derive(nn::Activation activation, View outputs, View values, std::size_t rows, std::size_t columns) {
   const Floats d;
-  const auto apply = [&](auto&& function) HWY_ATTR {
+  ByActivation(activation, [&](auto function) HWY_ATTR {
     ForEachVector(rows, columns, [&](std::size_t r, std::size_t c) HWY_ATTR {
       const Float h = hn::Load(d, outputs.row(r) + c);
-      const Float value = hn::Load(d, values.row(r) + c);
-      hn::Store(function(value, h), d, values.row(r) + c);
+      hn::Store(function.Derive(hn::Load(d, values.row(r) + c), h), d, values.row(r) + c);
     });
-  };
-  switch (activation) {
-    case nn::Activation::elu:
-      return apply([](Float v, Float h) HWY_ATTR { return hn::Mul(v, EluDerivative(h)); });
-    case nn::Activation::tanh:
-      return apply([](Float v, Float h) HWY_ATTR { return hn::NegMulAdd(hn::Mul(v, h), h, v); });
-    case nn::Activation::relu:
-      return apply([](Float v, Float h) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(h, hn::Zero(Floats())), v); });
-  }
+  });
 }
 
 template <std::size_t kVectors>

@@ -23,11 +23,7 @@ struct Shared {
 class ProgramModel final : public BatchModel {
  public:
   ProgramModel(const Job& job, std::shared_ptr<const Shared> shared)
-      : job_(job),
-        shared_(std::move(shared)),
-        plan_(shared_->plan),
-        packed_(plan_.packed().packed_size()),
-        derived_(plan_.packed().derived_size()) {}
+      : job_(job), shared_(std::move(shared)), plan_(shared_->plan), weights_(plan_.packed()) {}
 
   void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                const Crew& crew, std::span<float> logits) override {
@@ -40,7 +36,7 @@ class ProgramModel final : public BatchModel {
             const Crew& crew, std::span<float> logits, std::span<const float> d_logits, const Losses& losses,
             std::span<float> gradient) override {
     begin(parameters, graphs, inputs, crew);
-    if (sum_.size() == 0) sum_ = AlignedFloats(packed_.size());
+    if (sum_.size() == 0) sum_ = AlignedFloats(plan_.packed().packed_size());
     moments_.assign(training_ ? plan_.batch_norms().size() * batches_.size() : 0, {});
     // Slice after slice, so that sums depend neither on threads nor on ranks.
     const std::vector<std::vector<Share>> turns = this->turns();
@@ -60,7 +56,7 @@ class ProgramModel final : public BatchModel {
         own[s - own_.begin] = run.gradient();
         if (!spread() || turns.size() == 1) return;
         AlignedFloats& kept = gradients_[s - own_.begin];
-        if (kept.size() == 0) kept = AlignedFloats(packed_.size());
+        if (kept.size() == 0) kept = AlignedFloats(plan_.packed().packed_size());
         own[s - own_.begin] = std::copy_n(run.gradient(), kept.size(), kept.data()) - kept.size();
       });
       if (spread()) continue;
@@ -94,9 +90,7 @@ class ProgramModel final : public BatchModel {
   // What graphs bring, the slices of all batches, and which of them are this rank's.
   void begin(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
              const Crew& crew) {
-    const PackedLayers& layers = plan_.packed();
-    layers.pack(parameters, packed_.data());
-    for (const PackedLayer& layer : layers.layers()) layers.make_copies(layer, packed_.data(), derived_.data());
+    weights_.set(parameters);
     kept_.clear();
     inputs_ = inputs;
     training_ = inputs.training;
@@ -197,7 +191,7 @@ class ProgramModel final : public BatchModel {
               run.begin(std::move(members), shared_->ground, inputs_,
                         std::span(norms_).subspan(b * norms.size(), norms.size()));
             }
-            run.forward(first, last, weights());
+            run.forward(first, last, weights_.view());
             if (i < stops) run.measure(i);
             if (i == stops) run.logits(logits);
           },
@@ -212,14 +206,14 @@ class ProgramModel final : public BatchModel {
     for (std::size_t i = training_ ? norms.size() : 0; i-- > 0;) {
       for_own(
           [&](std::size_t, std::size_t, SliceRun& run) {
-            run.backward(last, norms[i] + 1, weights(), d_logits);
+            run.backward(last, norms[i] + 1, weights_.view(), d_logits);
             run.measure_back(i);
           },
           crew);
       for_measured(i, [&](std::size_t b, const auto& runs) { combine_back(i, b, runs); });
       last = norms[i] + 1;
     }
-    for_own([&](std::size_t, std::size_t, SliceRun& run) { run.backward(last, 0, weights(), d_logits); }, crew);
+    for_own([&](std::size_t, std::size_t, SliceRun& run) { run.backward(last, 0, weights_.view(), d_logits); }, crew);
   }
 
   // body(batch, runs) for this turn's batches, with what their slices measured on whichever rank.
@@ -273,11 +267,12 @@ class ProgramModel final : public BatchModel {
         mean = parameters[tensors[step.of->mean].offset + c];
         variance = parameters[tensors[step.of->variance].offset + c];
       }
-      const double scale = 1 / std::sqrt(variance + nn::kNormEpsilon), times = packed_.data()[step.weight + c] * scale;
+      const double scale = 1 / std::sqrt(variance + nn::kNormEpsilon),
+                   times = weights_.view().packed[step.weight + c] * scale;
       norm.mean.data()[c] = static_cast<float>(mean);
       norm.scale.data()[c] = static_cast<float>(scale);
       norm.times.data()[c] = norm.d_times.data()[c] = static_cast<float>(times);
-      norm.plus.data()[c] = static_cast<float>(packed_.data()[step.bias + c] - mean * times);
+      norm.plus.data()[c] = static_cast<float>(weights_.view().packed[step.bias + c] - mean * times);
       norm.d_slope.data()[c] = norm.d_plus.data()[c] = 0;
     }
   }
@@ -316,12 +311,11 @@ class ProgramModel final : public BatchModel {
     }
   }
   [[nodiscard]] const Kernels& kernels() const { return plan_.packed().kernels(); }
-  [[nodiscard]] Parameters weights() const { return {packed_.data(), derived_.data()}; }
 
   const Job& job_;
   std::shared_ptr<const Shared> shared_;
   const Plan& plan_;
-  AlignedFloats packed_, derived_;
+  PackedParameters weights_;
   // Of the last forward pass.
   Inputs inputs_;
   std::vector<SliceRun::Member> members_;         ///< by graph

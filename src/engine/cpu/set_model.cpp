@@ -70,196 +70,164 @@ class SetLayer {
  public:
   SetLayer(const PackedModel& model, const PackedLayer& layer) : model_(model), layer_(layer) {}
 
-  void forward(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew);
-
+  void forward(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew) {
+    if (3 * messages.rows_in < 2 * messages.rows_out) {
+      multiply_first(parameters, messages, in, out, crew);
+    } else {
+      gather_first(parameters, messages, in, out, crew);
+    }
+  }
   /// From the gradient `d_out` of the active outputs before their activation. `full` must be transposed(messages) where
   /// `active` is all. Adds the layer's gradient to `gradient` (packed); where the layer wants input gradients, sets
   /// d_in, for input rows that become `active_in`: multiplied with the activation's derivative at the input, or, where
   /// `raw`, not.
   void backward(const Parameters& parameters, const MessageGraph& messages, const Backwards* full, View in,
                 const Active& active, View d_out, Active& active_in, View d_in, bool raw, const Crew& crew,
-                float* gradient);
+                float* gradient) {
+    const Kernels& kernels = model_.kernels();
+    const std::size_t columns = model_.padded(layer_.out), in_columns = model_.padded(layer_.in);
+    if (active.all) active_in = {true, messages.rows_in, {}};
+    Backwards restricted;
+    if (!active.all) restricted = restrict_to(messages, active, active_in);
+    const Backwards& back = active.all ? *full : restricted;
+
+    // Every task sums its part of the gradient on its own; the sums are added up in order.
+    const std::size_t size = layer_.end - layer_.begin, count = tasks(active_in.count);
+    const View partial = partial_.reserve(count, size);
+    crew(count, [&](std::size_t task) {
+      const FlushDenormals flush;
+      const View gathered = chunk_buffer(0, columns), rooted = chunk_buffer(1, columns);
+      const View inputs = chunk_buffer(2, in_columns);
+      float* sums = partial.row(task);
+      for_chunks(active_in.count, task, kBackwardChunk, [&](std::size_t first, std::size_t last) {
+        const bool begins = first == task * kTask;
+        kernels.gather_rows({&back.scatter, first, last, d_out, columns, gathered});
+        View roots = d_out.from(first);
+        if (back.root_scatter.rows() > 0) {
+          kernels.gather_rows({&back.root_scatter, first, last, d_out, columns, rooted});
+          roots = rooted;
+        }
+        View h = in.from(first);
+        if (!active_in.all) {
+          copy_rows(active_in.rows.data() + first, last - first, in, in_columns, inputs);
+          h = inputs;
+        }
+        kernels.column_sums(roots, last - first, columns, nullptr, !begins, sums + (layer_.bias - layer_.begin));
+        const View right[2] = {roots, gathered};
+        float* const weights = sums + (layer_.forward.offset - layer_.begin);
+        weight_gradient(kernels, layer_, last - first, h, right, {}, begins ? nullptr : weights, nullptr, weights);
+        if (layer_.needed == 0) return;
+        kernels.rows_product({.rows = last - first,
+                              .depth = layer_.out,
+                              .terms = 2,
+                              .left = {roots, gathered},
+                              .right = layer_.backward.in(parameters.derived),
+                              .out = d_in.from(first),
+                              .finish = raw ? Finish::store : Finish::derive,
+                              .activation = model_.config().activation,
+                              .outputs = h});
+      });
+    });
+    for (std::size_t task = 0; task < count; ++task)
+      kernels.add_scaled(1, partial.row(task), gradient + layer_.begin, size);
+  }
 
  private:
-  void multiply_first(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew);
-  void gather_first(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew);
-  const Backwards& restrict_to(const MessageGraph& messages, const Active& active, Active& active_in);
+  void multiply_first(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew) {
+    const Kernels& kernels = model_.kernels();
+    const std::size_t columns = model_.padded(layer_.out);
+    const View projected[2] = {projected_[0].reserve(messages.rows_in, columns),
+                               projected_[1].reserve(messages.rows_in, columns)};
+    crew(2 * tasks(messages.rows_in), [&](std::size_t task) {
+      const FlushDenormals flush;
+      for_chunks(messages.rows_in, task / 2, kForwardChunk, [&](std::size_t first, std::size_t last) {
+        Panels weights = layer_.forward.in(parameters.packed);
+        weights.data += task % 2 * layer_.in * layer_.forward.row_stride;
+        kernels.rows_product({.rows = last - first,
+                              .depth = layer_.in,
+                              .left = {in.from(first)},
+                              .right = weights,
+                              .out = projected[task % 2].from(first)});
+      });
+    });
+    crew(tasks(messages.rows_out), [&](std::size_t task) {
+      const FlushDenormals flush;
+      for_chunks(messages.rows_out, task, kForwardChunk, [&](std::size_t first, std::size_t last) {
+        const View to = out.from(first);
+        kernels.gather_rows({&messages.gather, first, last, projected[1], columns, to});
+        for (std::size_t v = first; v < last; ++v) {
+          const std::size_t root = messages.roots.empty() ? v : messages.roots[v];
+          kernels.add_scaled(1, projected[0].row(root), out.row(v), columns);
+        }
+        kernels.activate(model_.config().activation, parameters.packed + layer_.bias, to, last - first, columns);
+      });
+    });
+  }
+  void gather_first(const Parameters& parameters, const MessageGraph& messages, View in, View out, const Crew& crew) {
+    const Kernels& kernels = model_.kernels();
+    const std::size_t columns = model_.padded(layer_.in);
+    crew(tasks(messages.rows_out), [&](std::size_t task) {
+      const FlushDenormals flush;
+      const View gathered = chunk_buffer(0, columns), rooted = chunk_buffer(1, columns);
+      for_chunks(messages.rows_out, task, kForwardChunk, [&](std::size_t first, std::size_t last) {
+        kernels.gather_rows({&messages.gather, first, last, in, columns, gathered});
+        View roots = in.from(first);
+        if (!messages.roots.empty()) {
+          copy_rows(messages.roots.data() + first, last - first, in, columns, rooted);
+          roots = rooted;
+        }
+        kernels.rows_product({.rows = last - first,
+                              .depth = layer_.in,
+                              .terms = 2,
+                              .left = {roots, gathered},
+                              .right = layer_.forward.in(parameters.packed),
+                              .out = out.from(first),
+                              .finish = Finish::activate,
+                              .activation = model_.config().activation,
+                              .bias = parameters.packed + layer_.bias});
+      });
+    });
+  }
+  Backwards restrict_to(const MessageGraph& messages, const Active& active, Active& active_in) {
+    // 1. Which input rows the active outputs read.
+    place_.assign(messages.rows_in, kAbsent);
+    active_in.rows.clear();
+    const auto reach = [&](std::uint32_t row) {
+      if (place_[row] != kAbsent) return;
+      place_[row] = 0;
+      active_in.rows.push_back(row);
+    };
+    for (const std::uint32_t v : active.rows) {
+      reach(messages.roots.empty() ? v : messages.roots[v]);
+      for (std::uint64_t e = messages.gather.offsets[v]; e < messages.gather.offsets[v + 1]; ++e) {
+        reach(messages.gather.columns[e]);
+      }
+    }
+    std::sort(active_in.rows.begin(), active_in.rows.end());
+    active_in.all = false;
+    active_in.count = active_in.rows.size();
+    for (std::size_t i = 0; i < active_in.count; ++i) place_[active_in.rows[i]] = static_cast<std::uint32_t>(i);
+
+    // 2. The transposes between the two.
+    SparseRows reads;
+    std::vector<std::uint32_t> roots;
+    for (const std::uint32_t v : active.rows) {
+      roots.push_back(place_[messages.roots.empty() ? v : messages.roots[v]]);
+      for (std::uint64_t e = messages.gather.offsets[v]; e < messages.gather.offsets[v + 1]; ++e) {
+        reads.columns.push_back(place_[messages.gather.columns[e]]);
+        reads.weights.push_back(messages.gather.value(v, e));
+      }
+      reads.offsets.push_back(reads.columns.size());
+    }
+    return {transpose(reads, active_in.count), transpose(picks(roots), active_in.count)};
+  }
 
   const PackedModel& model_;
   const PackedLayer& layer_;
   Rows projected_[2];
-  Backwards restricted_;
   std::vector<std::uint32_t> place_;  ///< input row -> its place among the active ones
   Rows partial_;
 };
-
-void SetLayer::forward(const Parameters& parameters, const MessageGraph& messages, View in, View out,
-                       const Crew& crew) {
-  if (3 * messages.rows_in < 2 * messages.rows_out) {
-    multiply_first(parameters, messages, in, out, crew);
-  } else {
-    gather_first(parameters, messages, in, out, crew);
-  }
-}
-
-void SetLayer::gather_first(const Parameters& parameters, const MessageGraph& messages, View in, View out,
-                            const Crew& crew) {
-  const Kernels& kernels = model_.kernels();
-  const std::size_t columns = model_.padded(layer_.in);
-  crew(tasks(messages.rows_out), [&](std::size_t task) {
-    const FlushDenormals flush;
-    const View gathered = chunk_buffer(0, columns), rooted = chunk_buffer(1, columns);
-    for_chunks(messages.rows_out, task, kForwardChunk, [&](std::size_t first, std::size_t last) {
-      kernels.gather_rows({&messages.gather, first, last, in, columns, gathered});
-      View roots = in.from(first);
-      if (!messages.roots.empty()) {
-        copy_rows(messages.roots.data() + first, last - first, in, columns, rooted);
-        roots = rooted;
-      }
-      kernels.rows_product({.rows = last - first,
-                            .depth = layer_.in,
-                            .terms = 2,
-                            .left = {roots, gathered},
-                            .right = layer_.forward.in(parameters.packed),
-                            .out = out.from(first),
-                            .finish = Finish::activate,
-                            .activation = model_.config().activation,
-                            .bias = parameters.packed + layer_.bias});
-    });
-  });
-}
-
-void SetLayer::multiply_first(const Parameters& parameters, const MessageGraph& messages, View in, View out,
-                              const Crew& crew) {
-  const Kernels& kernels = model_.kernels();
-  const std::size_t columns = model_.padded(layer_.out);
-  const View projected[2] = {projected_[0].reserve(messages.rows_in, columns),
-                             projected_[1].reserve(messages.rows_in, columns)};
-  crew(2 * tasks(messages.rows_in), [&](std::size_t task) {
-    const FlushDenormals flush;
-    for_chunks(messages.rows_in, task / 2, kForwardChunk, [&](std::size_t first, std::size_t last) {
-      Panels weights = layer_.forward.in(parameters.packed);
-      weights.data += task % 2 * layer_.in * layer_.forward.row_stride;
-      kernels.rows_product({.rows = last - first,
-                            .depth = layer_.in,
-                            .left = {in.from(first)},
-                            .right = weights,
-                            .out = projected[task % 2].from(first)});
-    });
-  });
-  crew(tasks(messages.rows_out), [&](std::size_t task) {
-    const FlushDenormals flush;
-    for_chunks(messages.rows_out, task, kForwardChunk, [&](std::size_t first, std::size_t last) {
-      const View to = out.from(first);
-      kernels.gather_rows({&messages.gather, first, last, projected[1], columns, to});
-      for (std::size_t v = first; v < last; ++v) {
-        const std::size_t root = messages.roots.empty() ? v : messages.roots[v];
-        kernels.add_scaled(1, projected[0].row(root), out.row(v), columns);
-      }
-      kernels.activate(model_.config().activation, parameters.packed + layer_.bias, to, last - first, columns);
-    });
-  });
-}
-
-const Backwards& SetLayer::restrict_to(const MessageGraph& messages, const Active& active, Active& active_in) {
-  // 1. Which input rows the active outputs read.
-  place_.assign(messages.rows_in, kAbsent);
-  active_in.rows.clear();
-  const auto reach = [&](std::uint32_t row) {
-    if (place_[row] != kAbsent) return;
-    place_[row] = 0;
-    active_in.rows.push_back(row);
-  };
-  for (const std::uint32_t v : active.rows) {
-    reach(messages.roots.empty() ? v : messages.roots[v]);
-    for (std::uint64_t e = messages.gather.offsets[v]; e < messages.gather.offsets[v + 1]; ++e) {
-      reach(messages.gather.columns[e]);
-    }
-  }
-  std::sort(active_in.rows.begin(), active_in.rows.end());
-  active_in.all = false;
-  active_in.count = active_in.rows.size();
-  for (std::size_t i = 0; i < active_in.count; ++i) place_[active_in.rows[i]] = static_cast<std::uint32_t>(i);
-
-  // 2. The transposes between the two, as counting sorts.
-  SparseRows &scatter = restricted_.scatter, &roots = restricted_.root_scatter;
-  scatter.offsets.assign(active_in.count + 1, 0);
-  roots.offsets.assign(active_in.count + 1, 0);
-  for (const std::uint32_t v : active.rows) {
-    ++roots.offsets[place_[messages.roots.empty() ? v : messages.roots[v]] + 1];
-    for (std::uint64_t e = messages.gather.offsets[v]; e < messages.gather.offsets[v + 1]; ++e) {
-      ++scatter.offsets[place_[messages.gather.columns[e]] + 1];
-    }
-  }
-  for (std::size_t i = 0; i < active_in.count; ++i) {
-    scatter.offsets[i + 1] += scatter.offsets[i];
-    roots.offsets[i + 1] += roots.offsets[i];
-  }
-  scatter.columns.resize(scatter.offsets.back());
-  scatter.weights.resize(scatter.offsets.back());
-  roots.columns.resize(roots.offsets.back());
-  std::vector<std::uint64_t> next(scatter.offsets.begin(), scatter.offsets.end() - 1);
-  std::vector<std::uint64_t> next_root(roots.offsets.begin(), roots.offsets.end() - 1);
-  for (std::size_t i = 0; i < active.count; ++i) {
-    const std::uint32_t v = active.rows[i];
-    roots.columns[next_root[place_[messages.roots.empty() ? v : messages.roots[v]]]++] = static_cast<std::uint32_t>(i);
-    for (std::uint64_t e = messages.gather.offsets[v]; e < messages.gather.offsets[v + 1]; ++e) {
-      const std::uint64_t to = next[place_[messages.gather.columns[e]]]++;
-      scatter.columns[to] = static_cast<std::uint32_t>(i);
-      scatter.weights[to] = messages.gather.value(v, e);
-    }
-  }
-  return restricted_;
-}
-
-void SetLayer::backward(const Parameters& parameters, const MessageGraph& messages, const Backwards* full, View in,
-                        const Active& active, View d_out, Active& active_in, View d_in, bool raw, const Crew& crew,
-                        float* gradient) {
-  const Kernels& kernels = model_.kernels();
-  const std::size_t columns = model_.padded(layer_.out), in_columns = model_.padded(layer_.in);
-  if (active.all) active_in = {true, messages.rows_in, {}};
-  const Backwards& back = active.all ? *full : restrict_to(messages, active, active_in);
-
-  // Every task sums its part of the gradient on its own; the sums are added up in order.
-  const std::size_t size = layer_.end - layer_.begin, count = tasks(active_in.count);
-  const View partial = partial_.reserve(count, size);
-  crew(count, [&](std::size_t task) {
-    const FlushDenormals flush;
-    const View gathered = chunk_buffer(0, columns), rooted = chunk_buffer(1, columns);
-    const View inputs = chunk_buffer(2, in_columns);
-    float* sums = partial.row(task);
-    for_chunks(active_in.count, task, kBackwardChunk, [&](std::size_t first, std::size_t last) {
-      const bool begins = first == task * kTask;
-      kernels.gather_rows({&back.scatter, first, last, d_out, columns, gathered});
-      View roots = d_out.from(first);
-      if (back.root_scatter.rows() > 0) {
-        kernels.gather_rows({&back.root_scatter, first, last, d_out, columns, rooted});
-        roots = rooted;
-      }
-      View h = in.from(first);
-      if (!active_in.all) {
-        copy_rows(active_in.rows.data() + first, last - first, in, in_columns, inputs);
-        h = inputs;
-      }
-      kernels.column_sums(roots, last - first, columns, nullptr, !begins, sums + (layer_.bias - layer_.begin));
-      const View right[2] = {roots, gathered};
-      float* const weights = sums + (layer_.forward.offset - layer_.begin);
-      weight_gradient(kernels, layer_, last - first, h, right, {}, begins ? nullptr : weights, nullptr, weights);
-      if (layer_.needed == 0) return;
-      kernels.rows_product({.rows = last - first,
-                            .depth = layer_.out,
-                            .terms = 2,
-                            .left = {roots, gathered},
-                            .right = layer_.backward.in(parameters.derived),
-                            .out = d_in.from(first),
-                            .finish = raw ? Finish::store : Finish::derive,
-                            .activation = model_.config().activation,
-                            .outputs = h});
-    });
-  });
-  for (std::size_t task = 0; task < count; ++task)
-    kernels.add_scaled(1, partial.row(task), gradient + layer_.begin, size);
-}
 
 // The MLP behind a readout, in plain loops: fc1 (ELU, dropout) -> fc2 (ELU) -> fc3. It sees one row per graph, so it
 // is never worth a kernel beside thousands of rows of sets.
@@ -343,11 +311,9 @@ class SetModel final : public BatchModel {
         sets_(std::move(sets)),
         planner_(job, *sets_),
         model_(job.model, kernels, sets_->levels()),
-        layout_(nn::layout(job.model)),
-        head_(layout_),
+        head_(nn::layout(job.model)),
         columns_(model_.padded(config_.width)),
-        packed_(model_.packed_size()),
-        derived_(model_.derived_size()),
+        weights_(model_),
         gradient_(model_.packed_size()) {
     std::size_t next = 0;
     for (const nn::Level& spec : sets_->levels()) {
@@ -361,8 +327,7 @@ class SetModel final : public BatchModel {
   void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                const Crew& crew, std::span<float> logits) override {
     plan_ = &planner_.plan(graphs, inputs, crew);
-    model_.pack(parameters, packed_.data());
-    for (const PackedLayer& layer : model_.layers()) model_.make_copies(layer, packed_.data(), derived_.data());
+    weights_.set(parameters);
     passes_.assign(graphs.size(), {});
     for (auto& pass : passes_) pass.pooled.assign(levels_.size() * config_.width, 0.0f);
     for (std::size_t i = 0; i < levels_.size(); ++i) {
@@ -370,7 +335,8 @@ class SetModel final : public BatchModel {
       fill_inputs(i, crew);
       for (std::size_t l = 0; l < level.layers.size(); ++l) {
         level.values[l + 1] = level.memory[l + 1].reserve(plan_->levels[i].rows(l + 1), columns_);
-        level.layers[l].forward(weights(), plan_->levels[i].messages(l), level.values[l], level.values[l + 1], crew);
+        level.layers[l].forward(weights_.view(), plan_->levels[i].messages(l), level.values[l], level.values[l + 1],
+                                crew);
       }
       readout(i, crew);
     }
@@ -414,9 +380,7 @@ class SetModel final : public BatchModel {
         }
       }
     }
-    flat_.assign(layout_.size, 0.0f);
-    model_.unpack(gradient_.data(), flat_);
-    for (std::size_t p = 0; p < flat_.size(); ++p) gradient[p] += flat_[p];
+    model_.add_unpacked(gradient_.data(), gradient);
   }
 
   [[nodiscard]] std::size_t group() const override { return sets_->compressed() ? job_.batch : 1; }
@@ -431,8 +395,6 @@ class SetModel final : public BatchModel {
     std::vector<std::uint32_t> winner;  ///< graphs × width: row of each maximum
     Rows d[2];
   };
-
-  [[nodiscard]] Parameters weights() const { return {packed_.data(), derived_.data()}; }
 
   void fill_inputs(std::size_t i, const Crew& crew) {
     const nn::Level& spec = sets_->levels()[i];
@@ -546,8 +508,8 @@ class SetModel final : public BatchModel {
       const Backwards* back = full.empty() ? nullptr : &full[full.size() == 1 ? 0 : l];
       const View d_in = spare->reserve(plan.rows(l), columns_);
       Active next;
-      level.layers[l].backward(weights(), plan.messages(l), back, level.values[l], active, d, next, d_in, l == 0, crew,
-                               gradient_.data());
+      level.layers[l].backward(weights_.view(), plan.messages(l), back, level.values[l], active, d, next, d_in, l == 0,
+                               crew, gradient_.data());
       active = std::move(next);
       d = d_in;
       std::swap(spare, used);
@@ -560,12 +522,11 @@ class SetModel final : public BatchModel {
   std::shared_ptr<const SetData> sets_;
   Planner planner_;
   PackedModel model_;
-  nn::Layout layout_;
   Head head_;
   std::size_t columns_;  ///< a row of width, padded
-  AlignedFloats packed_, derived_, gradient_;
+  PackedParameters weights_;
+  AlignedFloats gradient_;
   std::vector<LevelState> levels_;
-  std::vector<float> flat_;
   Rows d_nodes_;
   // Of the last forward pass.
   const Plan* plan_ = nullptr;

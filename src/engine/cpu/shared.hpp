@@ -33,6 +33,23 @@ struct Parameters {
   const float* derived = nullptr;
 };
 
+/// Flat parameters packed for passes that change nothing.
+class PackedParameters {
+ public:
+  explicit PackedParameters(const PackedLayers& layers)
+      : layers_(layers), packed_(layers.packed_size()), derived_(layers.derived_size()) {}
+  Parameters set(std::span<const float> flat) {
+    layers_.pack(flat, packed_.data());
+    for (const PackedLayer& layer : layers_.layers()) layers_.make_copies(layer, packed_.data(), derived_.data());
+    return view();
+  }
+  [[nodiscard]] Parameters view() const { return {packed_.data(), derived_.data()}; }
+
+ private:
+  const PackedLayers& layers_;
+  AlignedFloats packed_, derived_;
+};
+
 /// The gradient of a layer's weights over some rows, packed as these are: inᵀ · right[t] for each of its terms and,
 /// where edges have features, edgesᵀ · right[0]. `start`, `plus` and `out` (GradientProduct) begin where the weights
 /// do.

@@ -66,22 +66,6 @@ void Gather(const GatherRows& g) {
   }
 }
 
-struct Relu {
-  static HWY_INLINE Float Apply(Float z) { return hn::ZeroIfNegative(z); }
-  static HWY_INLINE Float Derive(Float d, Float z) { return hn::IfThenElseZero(hn::Gt(z, hn::Zero(Floats())), d); }
-};
-struct EluOf {
-  static HWY_INLINE Float Apply(Float z) { return Elu(z); }
-  static HWY_INLINE Float Derive(Float d, Float z) { return hn::Mul(d, EluDerivative(Elu(z))); }
-};
-struct TanhOf {
-  static HWY_INLINE Float Apply(Float z) { return Tanh(z); }
-  static HWY_INLINE Float Derive(Float d, Float z) {
-    const Float h = Tanh(z);
-    return hn::NegMulAdd(hn::Mul(d, h), h, d);
-  }
-};
-
 template <class Function>
 void GatherEdgesBy(const EdgeGather& g) {
   const Floats d;
@@ -118,7 +102,7 @@ void ScatterEdgesBy(const EdgeScatter& s) {
         if (scaled) gradient = hn::Mul(gradient, hn::Set(d, sparse.scales[to]));
         if (weighted) gradient = hn::Mul(gradient, hn::Set(d, sparse.weights[e]));
         const Float edge = hn::Load(d, g.edges.row(g.edge[e]) + c);
-        gradient = Function::Derive(gradient, hn::Add(own, edge));
+        gradient = Function::Derive(gradient, Function::Apply(hn::Add(own, edge)));
         sum = hn::Add(sum, gradient);
         float* d_edge = s.d_edges.row(g.edge[e]) + c;
         hn::Store(hn::Add(hn::Load(d, d_edge), gradient), d, d_edge);
@@ -129,13 +113,11 @@ void ScatterEdgesBy(const EdgeScatter& s) {
 }
 
 void GatherEdges(const EdgeGather& g) {
-  if (g.activation == nn::Activation::relu) return GatherEdgesBy<Relu>(g);
-  g.activation == nn::Activation::elu ? GatherEdgesBy<EluOf>(g) : GatherEdgesBy<TanhOf>(g);
+  ByActivation(g.activation, [&](auto function) HWY_ATTR { GatherEdgesBy<decltype(function)>(g); });
 }
 
 void ScatterEdges(const EdgeScatter& s) {
-  if (s.forward.activation == nn::Activation::relu) return ScatterEdgesBy<Relu>(s);
-  s.forward.activation == nn::Activation::elu ? ScatterEdgesBy<EluOf>(s) : ScatterEdgesBy<TanhOf>(s);
+  ByActivation(s.forward.activation, [&](auto function) HWY_ATTR { ScatterEdgesBy<decltype(function)>(s); });
 }
 
 void AddScaled(float a, const float* x, float* y, std::size_t columns) {

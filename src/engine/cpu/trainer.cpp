@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <optional>
 
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
-#include "engine/core/schedule.hpp"
-#include "engine/core/trial_targets.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/cpu/cpu_engine.hpp"
-#include "engine/cpu/pass.hpp"
+#include "engine/cpu/layer.hpp"
 #include "support/parallel.hpp"
 #include "support/stopwatch.hpp"
 
@@ -22,15 +22,46 @@ namespace {
 class PreparedJob {
  public:
   /// `passes`: how often each graph will be drawn, about; see DrawTables.
-  PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads);
-
+  PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads)
+      : job_(job), model_(job.model, kernels), drawn_(job, passes, threads), workers_(threads) {
+    constexpr double kMostBytes = 128e6, kEntry = 32;  // an entry each way
+    const GraphsSummary all = job.data.graphs.summary();
+    if (static_cast<double>(all.nodes + 2 * all.edges) * kEntry > kMostBytes && job.data.graphs.size() > 1) return;
+    kept_.resize(job.data.graphs.size());
+    parallel_for(kept_.size(), threads, [&](std::size_t g) { kept_[g] = plot(static_cast<std::uint32_t>(g)); });
+  }
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const PackedModel& model() const { return model_; }
-  [[nodiscard]] std::vector<Member> members(std::span<const std::uint32_t> graphs) const;
+  [[nodiscard]] std::vector<Member> members(std::span<const std::uint32_t> graphs) const {
+    std::vector<Member> out;
+    out.reserve(graphs.size());
+    std::size_t before = 0;
+    for (const std::uint32_t graph : graphs) {
+      const std::size_t nodes = job_.data.graphs.num_nodes(graph);
+      out.push_back({.graph = graph, .nodes = nodes, .before = before, .position = out.size()});
+      before += nodes;
+    }
+    return out;
+  }
   /// The Pass of a thread; only that thread may ask.
-  [[nodiscard]] Pass& pass(std::size_t worker);
+  [[nodiscard]] Pass& pass(std::size_t worker) {
+    std::unique_ptr<Pass>& own = workers_[worker].pass;
+    if (!own) own = std::make_unique<Pass>(job_, model_, drawn_);
+    return *own;
+  }
   /// Members as a Pass wants them; only that thread may ask, and they last until it asks again.
-  [[nodiscard]] std::span<const Member> ready(std::span<const Member> members, std::size_t worker);
+  [[nodiscard]] std::span<const Member> ready(std::span<const Member> members, std::size_t worker) {
+    Worker& own = workers_[worker];
+    own.members.assign(members.begin(), members.end());
+    own.plots.resize(std::max(own.plots.size(), kept_.empty() ? members.size() : 0));
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (kept_.empty()) own.plots[i] = plot(members[i].graph);
+      const Plot& from = kept_.empty() ? own.plots[i] : kept_[members[i].graph];
+      own.members[i].messages = &from.messages;
+      own.members[i].edges = from.edges.data();
+    }
+    return own.members;
+  }
 
  private:
   /// What a graph brings.
@@ -38,7 +69,10 @@ class PreparedJob {
     MessageGraph messages;
     std::vector<float> edges;  ///< edge_sums(), where edges have features
   };
-  [[nodiscard]] Plot plot(std::uint32_t graph) const;
+  [[nodiscard]] Plot plot(std::uint32_t graph) const {
+    return {node_messages(job_.data.graphs[graph], job_.model.aggregation),
+            job_.model.edge_features == 0 ? std::vector<float>() : edge_sums(job_, graph)};
+  }
   struct Worker {
     std::unique_ptr<Pass> pass;
     std::vector<Member> members;
@@ -51,51 +85,6 @@ class PreparedJob {
   DrawTables drawn_;
   std::vector<Worker> workers_;
 };
-
-PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads)
-    : job_(job), model_(job.model, kernels), drawn_(job, passes, threads), workers_(threads) {
-  constexpr double kMostBytes = 128e6, kEntry = 32;  // an entry each way
-  const GraphsSummary all = job.data.graphs.summary();
-  if (static_cast<double>(all.nodes + 2 * all.edges) * kEntry > kMostBytes && job.data.graphs.size() > 1) return;
-  kept_.resize(job.data.graphs.size());
-  parallel_for(kept_.size(), threads, [&](std::size_t g) { kept_[g] = plot(static_cast<std::uint32_t>(g)); });
-}
-
-PreparedJob::Plot PreparedJob::plot(std::uint32_t graph) const {
-  return {node_messages(job_.data.graphs[graph], job_.model.aggregation),
-          job_.model.edge_features == 0 ? std::vector<float>() : edge_sums(job_, graph)};
-}
-
-std::span<const Member> PreparedJob::ready(std::span<const Member> members, std::size_t worker) {
-  Worker& own = workers_[worker];
-  own.members.assign(members.begin(), members.end());
-  own.plots.resize(std::max(own.plots.size(), kept_.empty() ? members.size() : 0));
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (kept_.empty()) own.plots[i] = plot(members[i].graph);
-    const Plot& from = kept_.empty() ? own.plots[i] : kept_[members[i].graph];
-    own.members[i].messages = &from.messages;
-    own.members[i].edges = from.edges.data();
-  }
-  return own.members;
-}
-
-std::vector<Member> PreparedJob::members(std::span<const std::uint32_t> graphs) const {
-  std::vector<Member> out;
-  out.reserve(graphs.size());
-  std::size_t before = 0;
-  for (const std::uint32_t graph : graphs) {
-    const std::size_t nodes = job_.data.graphs.num_nodes(graph);
-    out.push_back({.graph = graph, .nodes = nodes, .before = before, .position = out.size()});
-    before += nodes;
-  }
-  return out;
-}
-
-Pass& PreparedJob::pass(std::size_t worker) {
-  std::unique_ptr<Pass>& own = workers_[worker].pass;
-  if (!own) own = std::make_unique<Pass>(job_, model_, drawn_);
-  return *own;
-}
 
 // The graphs of a batch in slices.
 std::vector<std::vector<Member>> slices_of(std::span<const Member> members) {
@@ -148,8 +137,11 @@ class TrialLane final : public PlainLane {
       const Using here(ahead.at(first));
       divide(std::span(order).subspan(first, std::min(window, order.size() - first)));
       Failure failure;
+      std::once_flag once;
+      std::optional<SpinBarrier> barrier;  // made by whoever comes first; its size is the team's
       team_.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
-        train(number, first / step, rank, size, worker, barrier_for(size), failure);
+        std::call_once(once, [&] { barrier.emplace(size); });
+        train(number, first / step, rank, size, worker, *barrier, failure);
       });
       failure.rethrow();
       if (peers_ != nullptr) exchange_tallies();
@@ -208,16 +200,6 @@ class TrialLane final : public PlainLane {
     peers_->exchange(pieces);
   }
 
-  // One barrier per epoch, made by whoever asks first; its size is the team's.
-  SpinBarrier& barrier_for(std::size_t size) {
-    const std::scoped_lock lock(barrier_mutex_);
-    if (!barrier_ || barrier_size_ != size) {
-      barrier_ = std::make_unique<SpinBarrier>(size);
-      barrier_size_ = size;
-    }
-    return *barrier_;
-  }
-
   // What thread `rank` of `size` does in the steps at hand, before which the epoch had so many.
   void train(std::uint32_t epoch, std::size_t before, std::size_t rank, std::size_t size, std::size_t worker,
              SpinBarrier& barrier, Failure& failure) {
@@ -255,7 +237,8 @@ class TrialLane final : public PlainLane {
         failure.guard([&] { gather(peers_ == nullptr ? gradient(0) : sum_.data(), gradients, rank, size); });
         barrier.wait();
         gradients.resize(1);
-        constants.gradient_scale = clip_scale(all_squares(), optimiser.clip_norm);
+        constants.gradient_scale =
+            clip_scale(std::accumulate(squares_.begin(), squares_.end(), 0.0), optimiser.clip_norm);
       }
       failure.guard([&] {
         for (const PackedLayer& layer : share_of(rank, size)) {
@@ -279,7 +262,6 @@ class TrialLane final : public PlainLane {
           sum_of_squares({sum + layer.begin, layer.end - layer.begin});
     }
   }
-  [[nodiscard]] double all_squares() const { return std::accumulate(squares_.begin(), squares_.end(), 0.0); }
 
   // The layers whose parameters thread `rank` updates: nearly equal shares of the packed vector.
   std::span<const PackedLayer> share_of(std::size_t rank, std::size_t size) const {
@@ -295,11 +277,8 @@ class TrialLane final : public PlainLane {
 
   void train_slice(const Step& step, std::size_t s, std::uint32_t epoch, std::size_t worker, GradientSink sink) {
     Pass& pass = prepared_.pass(worker);
-    Slice slice;
-    slice.members = prepared_.ready(step.slices[s], worker);
-    slice.inputs = training_inputs(trial_, epoch);
     const Parameters parameters{p_.data(), derived_.data()};
-    pass.forward(slice, parameters);
+    pass.forward({prepared_.ready(step.slices[s], worker), training_inputs(trial_, epoch)}, parameters);
     pass.losses(prepared_.job(), targets_.view(), 1 / static_cast<float>(step.divisor), tallies_[step.first_tally + s]);
     pass.backward(parameters, sink);
   }
@@ -337,18 +316,19 @@ class TrialLane final : public PlainLane {
     output.eval_seconds = watch.seconds();
   }
 
-  // Of a graph that is tested with others, of which the first is the trial's `first`.
-  std::span<float> logits_of(std::uint32_t draw, std::size_t first, const Member& member) {
-    const std::size_t classes = model_.config().classes;
-    return std::span(test_logits_).subspan((draw * trial_.test.size() + first + member.position) * classes, classes);
+  // Of the test graphs from `first` on.
+  std::span<float> logits_of(std::uint32_t draw, std::size_t first) {
+    return std::span(test_logits_).subspan((draw * trial_.test.size() + first) * model_.config().classes);
   }
 
   void exchange_logits(const std::vector<std::vector<Member>>& slices, std::size_t first) {
+    const std::size_t classes = model_.config().classes;
     std::vector<Peers::Piece> pieces;
     for (std::size_t s = 0; s < slices.size(); ++s) {
       for (const Member& member : slices[s]) {
         for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
-          pieces.push_back(Peers::piece(peers_->rank_of(slices.size(), s), logits_of(draw, first, member)));
+          const auto own = logits_of(draw, first).subspan(member.position * classes, classes);
+          pieces.push_back(Peers::piece(peers_->rank_of(slices.size(), s), own));
         }
       }
     }
@@ -357,14 +337,8 @@ class TrialLane final : public PlainLane {
 
   void evaluate_slice(std::span<const Member> members, std::size_t first, std::uint32_t epoch, Pass& pass) {
     for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
-      Slice slice;
-      slice.members = members;
-      slice.inputs = test_inputs(trial_, epoch, draw);
-      pass.forward(slice, {p_.data(), derived_.data()});
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        const auto logits = pass.logits(i);
-        std::copy(logits.begin(), logits.end(), logits_of(draw, first, members[i]).begin());
-      }
+      pass.forward({members, test_inputs(trial_, epoch, draw)}, {p_.data(), derived_.data()});
+      pass.logits(logits_of(draw, first));
     }
   }
 
@@ -379,38 +353,12 @@ class TrialLane final : public PlainLane {
   std::vector<double> squares_;  ///< of the gradient, per layer; where it is clipped
   std::mutex gradient_mutex_;
   std::vector<AlignedFloats> gradients_;
-  std::mutex barrier_mutex_;
-  std::unique_ptr<SpinBarrier> barrier_;
-  std::size_t barrier_size_ = 0;
   AlignedFloats sum_;           ///< of all ranks' gradients
   std::vector<Step> steps_;     ///< of the epoch
   std::vector<Tally> tallies_;  ///< one per slice, so that sums depend neither on threads nor on ranks
   std::size_t most_slices_ = 1;
   std::vector<float> test_logits_;
 };
-
-// Parameters packed for forward and backward passes that change nothing.
-class FixedParameters {
- public:
-  FixedParameters(const PackedModel& model, std::span<const float> flat)
-      : packed_(model.packed_size()), derived_(model.derived_size()) {
-    model.pack(flat, packed_.data());
-    for (const PackedLayer& layer : model.layers()) model.make_copies(layer, packed_.data(), derived_.data());
-  }
-  [[nodiscard]] Parameters view() const { return {packed_.data(), derived_.data()}; }
-
- private:
-  AlignedFloats packed_;
-  AlignedFloats derived_;
-};
-
-void copy_logits(const Pass& pass, std::span<const Member> members, std::size_t classes, Logits& to) {
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const auto logits = pass.logits(i);
-    std::copy(logits.begin(), logits.end(),
-              to.values.begin() + static_cast<std::ptrdiff_t>(members[i].position * classes));
-  }
-}
 
 // gcn, whose epochs have a loop of their own.
 class GcnSession final : public Session {
@@ -427,7 +375,8 @@ class GcnSession final : public Session {
   [[nodiscard]] Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which,
                                const Draw& draw) override {
     validate(job_, parameters, which, draw);
-    const FixedParameters fixed(prepared_.model(), parameters);
+    PackedParameters packed(prepared_.model());
+    const Parameters fixed = packed.set(parameters);
     const std::vector<Member> members = prepared_.members(which);
     Logits logits;
     logits.values.resize(which.size() * job_.model.classes);
@@ -439,8 +388,8 @@ class GcnSession final : public Session {
       parallel_for(workers, threads_, [&](std::size_t worker) {
         const FlushDenormals flush;
         for (std::size_t s = worker; s < slices.size(); s += workers) {
-          prepared_.pass(worker).forward({prepared_.ready(slices[s], worker), inputs_of(draw)}, fixed.view());
-          copy_logits(prepared_.pass(worker), slices[s], job_.model.classes, logits);
+          prepared_.pass(worker).forward({prepared_.ready(slices[s], worker), inputs_of(draw)}, fixed);
+          prepared_.pass(worker).logits(logits.values);
         }
       });
     }
@@ -450,7 +399,8 @@ class GcnSession final : public Session {
   double gradient(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw,
                   std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job_, parameters, which, draw);
-    const FixedParameters fixed(prepared_.model(), parameters);
+    PackedParameters packed(prepared_.model());
+    const Parameters fixed = packed.set(parameters);
     const std::vector<std::vector<Member>> slices = slices_of(prepared_.members(which));
     const FlushDenormals flush;
     AlignedFloats sum(prepared_.model().packed_size());
@@ -459,10 +409,10 @@ class GcnSession final : public Session {
     logits_out.values.assign(which.size() * job_.model.classes, 0.0f);
     Pass& pass = prepared_.pass(0);
     for (std::size_t s = 0; s < slices.size(); ++s) {
-      pass.forward({prepared_.ready(slices[s], 0), inputs_of(draw)}, fixed.view());
-      copy_logits(pass, slices[s], job_.model.classes, logits_out);
+      pass.forward({prepared_.ready(slices[s], 0), inputs_of(draw)}, fixed);
+      pass.logits(logits_out.values);
       pass.losses(job_, job_.data.targets, 1 / static_cast<float>(divisor), tally);
-      pass.backward(fixed.view(), {sum.data(), s > 0});
+      pass.backward(fixed, {sum.data(), s > 0});
     }
     gradient_out.resize(parameters.size());
     prepared_.model().unpack(sum.data(), gradient_out);

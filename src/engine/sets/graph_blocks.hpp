@@ -83,7 +83,7 @@ struct Wanted {
   bool edges = false;           ///< rows for edges
   bool graphs = false;          ///< a row per graph
   bool pairs = false;           ///< rows for nodes that pairs begin with, and for pairs
-  bool edge_sums = false;       ///< core/edge_features.hpp
+  bool edge_sums = false;       ///< core/inputs.hpp
   std::uint32_t distances = 0;  ///< of pairs, cut here; 0: they are not wanted
 };
 

@@ -1,7 +1,6 @@
 #include "engine/sets/plan.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "wl/set_graph.hpp"
 
@@ -25,10 +24,18 @@ std::uint32_t row_of(Map& map, std::uint32_t stamp, std::uint32_t id) {
   return map.row[id];
 }
 
-void one_hot_base(SparseRows& rows, std::span<const std::uint32_t> nodes) {
-  rows.columns.insert(rows.columns.end(), nodes.begin(), nodes.end());
+// Begins anew, in the memory it has.
+void restart(SparseRows& rows) {
+  rows.offsets.assign(1, 0);
+  rows.columns.clear();
+  rows.weights.clear();
+  rows.scales.clear();
+}
+
+// A row whose columns are there: the mean over them.
+void end_mean(SparseRows& rows) {
+  rows.scales.push_back(1 / static_cast<float>(rows.columns.size() - rows.offsets.back()));
   rows.offsets.push_back(rows.columns.size());
-  rows.scales.push_back(1 / static_cast<float>(nodes.size()));
 }
 
 }  // namespace
@@ -87,9 +94,7 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
   // 1. Rows, from the last round down.
   out.sets = 0;
   for (RowMap& map : maps) map.classes.clear();
-  out.readout.offsets.assign(1, 0);
-  out.readout.columns.clear();
-  out.readout.weights.clear();
+  restart(out.readout);
   for (const std::uint32_t g : plan_.graphs) {
     const std::size_t own = job_.data.graphs.of(g);
     for (std::uint64_t c = quotient.first[own]; c < quotient.first[own + 1]; ++c) {
@@ -113,7 +118,7 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
   out.inputs = starts.size();
   out.features.clear();
   out.type_column.clear();
-  out.from_nodes = SparseRows();
+  restart(out.from_nodes);
   for (const std::uint32_t c : starts) {
     if (spec.features) {
       const auto row = sets_.features(quotient.bases[c]);
@@ -122,9 +127,10 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
     }
     out.type_column.push_back(columns_[i][c]);
     if (!spec.on_nodes) continue;
-    std::array<std::uint32_t, 3> nodes{};
-    for (std::size_t j = 0; j < k; ++j) nodes[j] = maps_[0].back().row[quotient.bases[c * k + j]];
-    one_hot_base(out.from_nodes, std::span(nodes).first(k));
+    for (std::size_t j = 0; j < k; ++j) {
+      out.from_nodes.columns.push_back(maps_[0].back().row[quotient.bases[c * k + j]]);
+    }
+    end_mean(out.from_nodes);
   }
 
   // 3. Messages, layer by layer.
@@ -136,10 +142,7 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
     messages.rows_in = maps[l].classes.size();
     messages.rows_out = now.classes.size();
     SparseRows& gather = messages.gather;
-    gather.offsets.assign(1, 0);
-    gather.columns.clear();
-    gather.weights.clear();
-    gather.scales.clear();
+    restart(gather);
     gather.offsets.reserve(now.classes.size() + 1);
     for (const std::uint32_t c : now.classes) {
       std::uint64_t degree = 0;
@@ -175,9 +178,8 @@ void Planner::plain_level(std::size_t i, const Inputs& inputs, const Crew& crew)
       out.readout.weights.push_back(1);
       if (!spec.features) out.type_column.push_back(type_column(sets_.levels()[i], sets.types[s]));
       if (!spec.on_nodes) continue;
-      std::array<std::uint32_t, 3> nodes{};
-      std::transform(sets.set(s).begin(), sets.set(s).end(), nodes.begin(), [&](Node v) { return first_node + v; });
-      one_hot_base(out.from_nodes, std::span(nodes).first(sets.k));
+      for (const Node v : sets.set(s)) out.from_nodes.columns.push_back(first_node + v);
+      end_mean(out.from_nodes);
     }
     if (spec.features && sets.size() > 0) {
       const std::size_t before = out.features.size();

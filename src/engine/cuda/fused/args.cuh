@@ -53,7 +53,7 @@ struct alignas(16) StepEntry {
   float correction2_sqrt;  ///< of Adam
   int units;               ///< 0: the trial rests
   int graphs;
-  float divisor;  ///< of the sum of their gradients (core/trial_targets.hpp)
+  float divisor;  ///< of the sum of their gradients (core/outcome.hpp)
   float keep;     ///< of Adam: 1, or less with weight decay
 };
 inline constexpr StepEntry kRest = {0, 1, 0, 0, 1, 1};

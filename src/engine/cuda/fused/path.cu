@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "engine/core/inputs.hpp"
-#include "engine/core/trial_targets.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

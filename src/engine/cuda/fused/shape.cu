@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 #include "nn/kinds.hpp"
 #include "nn/program.hpp"

@@ -5,8 +5,7 @@
 
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
-#include "engine/core/schedule.hpp"
-#include "engine/core/trial_targets.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"

@@ -6,7 +6,7 @@
 
 #include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
-#include "engine/core/schedule.hpp"
+#include "engine/core/adam.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/runtime/drawn.cuh"
@@ -378,7 +378,7 @@ class LayerwisePath : public Path {
     lanes = job.peers != nullptr ? 1 : std::clamp<std::size_t>(lanes, 1, trials.size());
     const std::size_t bytes = runner_bytes(options_.precision, prepared.network, capacity);
     while (lanes > 1 && (lanes + 1) * bytes > free_memory()) --lanes;
-    return train_apart(job, trials, observer, lanes, [&](std::size_t i) {
+    return train_trials(job, trials, observer, lanes, [&](std::size_t i, Team&) {
       enter_device();
       return std::make_unique<LayerwiseLane>(job, trials[i], prepared.graphs, prepared.draws, prepared.network,
                                              capacity, options_);

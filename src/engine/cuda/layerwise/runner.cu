@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
 #include "engine/cuda/runtime/step_sum.hpp"
 

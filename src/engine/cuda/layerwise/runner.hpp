@@ -29,7 +29,7 @@ struct PassInputs {
   bool by_batch = false;             ///< batches are normalised by themselves
   Targets targets{};                 ///< training: by the ids of graphs, or where those of their nodes or edges begin
   const uint8_t* counts = nullptr;   ///< training: by target of nodes or edges, whether it has a loss; null: all have
-  double divisor = 1;                ///< training: of the sum of losses (core/trial_targets.hpp)
+  double divisor = 1;                ///< training: of the sum of losses (core/outcome.hpp)
   bool dropout = false;
   Key dropout_key;
   float* logits = nullptr;    ///< graphs (nodes, edges) × classes

@@ -7,7 +7,6 @@
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
-#include "engine/core/schedule.hpp"
 #include "engine/core/team.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/ppgn/network.cuh"
@@ -158,7 +157,7 @@ class PpgnPath final : public Path {
     const PpgnGraphs& data = graphs(job);
     const std::size_t memory = free_memory() / 10 * 9;
     const unsigned lanes = lanes_for(job, data, trials, memory);
-    return train_apart(job, trials, observer, lanes, [&](std::size_t i) {
+    return train_trials(job, trials, observer, lanes, [&](std::size_t i, Team&) {
       enter_device();
       return std::make_unique<TrialLane<T>>(job, data, trials[i], memory / lanes, lanes);
     });

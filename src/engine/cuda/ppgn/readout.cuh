@@ -13,7 +13,7 @@ __device__ __forceinline__ float ppgn_real(Half x) { return to_float(x); }
 __device__ __forceinline__ void ppgn_set(float& to, float x) { to = x; }
 __device__ __forceinline__ void ppgn_set(Half& to, float x) { to = to_half(x); }
 
-/// The random features of a pass, as in engine/core/randomness.hpp.
+/// The random features of a pass, as in engine/core/inputs.hpp.
 struct PpgnRandom {
   unsigned count;  ///< channels
   uint2 key;

@@ -1,5 +1,5 @@
 #pragma once
-/// The random numbers of engine/randomness.hpp on the device: the same words, the same values to rounding.
+/// The random numbers of engine/core/inputs.hpp on the device: the same words, the same values to rounding.
 #include "engine/cuda/runtime/intrinsics.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

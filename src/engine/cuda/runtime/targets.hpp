@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/trial_targets.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/cuda/runtime/device.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -19,7 +19,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 class DeviceTargets {
  public:
   DeviceTargets() = default;
-  /// The targets of the graphs `used`, in this order, as each of these trials has them (core/trial_targets.hpp); the
+  /// The targets of the graphs `used`, in this order, as each of these trials has them (core/outcome.hpp); the
   /// job's own where none are given.
   DeviceTargets(const Targets& all, std::span<const Trial> trials, std::span<const std::uint32_t> used, Stream& stream)
       : columns_(all.columns()), count_(used.size()) {
