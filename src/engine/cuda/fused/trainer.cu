@@ -91,9 +91,7 @@ class Planner {
     sizes_.units_stride = shape.any_two ? (largest + 1) / 2 : largest;
   }
 
-  /// Sizes but for epochs_most.
-  [[nodiscard]] const PlanSizes& sizes() const { return sizes_; }
-
+  [[nodiscard]] const PlanSizes& sizes() const { return sizes_; }  ///< but for epochs_most
   /// The epochs every trial takes next.
   void next(Plan& plan, std::span<const Epochs> epochs) {
     plan.epochs = 0;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "engine/cuda/ppgn/channel.cuh"
-#include "engine/cuda/ppgn/epilogue.cuh"
 #include "engine/cuda/ppgn/products.hpp"
+#include "engine/cuda/ppgn/tile.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -13,12 +13,10 @@ namespace {
 
 /// Shared memory of ppgn_rows_kernel: the stages, or the results on their way out.
 template <class Tile, bool RightByDepth>
-struct PpgnRowsShared {
-  using Left = PpgnOperand<Tile::kRows, Tile::kDepth, false, Tile::kThreads>;
-  using Right = PpgnOperand<Tile::kColumns, Tile::kDepth, RightByDepth, Tile::kThreads>;
-  static constexpr int kStage = Left::kBytes + Right::kBytes;
+struct PpgnRowsShared : PpgnStages<PpgnOperand, Tile, false, RightByDepth> {
+  using Stages = PpgnStages<PpgnOperand, Tile, false, RightByDepth>;
   using Out = PpgnEpilogue<Tile::kRows, Tile::kColumns, Tile::kThreads>;
-  static constexpr int kBytes = Tile::kStages * kStage > Out::kBytes ? Tile::kStages* kStage : Out::kBytes;
+  static constexpr int kBytes = Stages::kBytes > Out::kBytes ? Stages::kBytes : Out::kBytes;
 };
 
 /// One block per tile of one product. RightByDepth: a term's right is depth × columns (else columns × depth).
@@ -101,20 +99,12 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   Out::store(shared, product, row0, all.rows, column0, all.flag);
 }
 
-template <class Tile>
-struct PpgnWeightShared {
-  using Left = PpgnOperand<Tile::kRows, Tile::kDepth, true, Tile::kThreads>;
-  using Right = PpgnOperand<Tile::kColumns, Tile::kDepth, true, Tile::kThreads>;
-  static constexpr int kStage = Left::kBytes + Right::kBytes;
-  static constexpr int kBytes = Tile::kStages * kStage;
-};
-
 /// Gradients of weights.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
     ppgn_weight_kernel(const PpgnWeightTasks<Half> all) {
   ppgn_begin();
-  using Shared = PpgnWeightShared<Tile>;
+  using Shared = PpgnStages<PpgnOperand, Tile, true, true>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
   const PpgnWeightPlace<Tile, Half> place{all};
@@ -358,7 +348,7 @@ constexpr PpgnRowsTile<Half> rows_tile(double cost) {
 }
 template <class Tile>
 constexpr PpgnTiled<PpgnWeightTasks<Half>> weight_tile(double cost) {
-  return ppgn_tiled<Tile>(ppgn_weight_kernel<Tile>, PpgnWeightShared<Tile>::kBytes, cost);
+  return ppgn_tiled<Tile>(ppgn_weight_kernel<Tile>, PpgnStages<PpgnOperand, Tile, true, true>::kBytes, cost);
 }
 constexpr PpgnRowsTile<Half> kRows[kPpgnRowsTiles] = {rows_tile<Tall>(1), rows_tile<Wide>(1.08),
                                                       rows_tile<Square>(1.05), rows_tile<Small>(2)};

@@ -3,7 +3,6 @@
 /// Those of 128 rows are small enough for two blocks per multiprocessor: while one waits for its first stage or hands
 /// out its results, the other multiplies. What a tile's sums are depends on the width alone (it chooses the tile),
 /// never on the number of rows.
-#include "engine/cuda/ppgn/epilogue.cuh"
 #include "engine/cuda/ppgn/products.hpp"
 #include "engine/cuda/ppgn/tile.cuh"
 #include "engine/cuda/runtime/wgmma.cuh"
@@ -87,12 +86,10 @@ __device__ __forceinline__ void ppgn_wgmma_stage(Wgmma<Tile::kColumns>& sums, co
 
 /// Shared memory of ppgn_wgmma_rows_kernel: the stages, or the results on their way out.
 template <class Tile, bool RightByDepth>
-struct PpgnWgmmaRowsShared {
-  using Left = PpgnWgmmaOperand<Tile::kRows, Tile::kDepth, false, Tile::kThreads>;
-  using Right = PpgnWgmmaOperand<Tile::kColumns, Tile::kDepth, RightByDepth, Tile::kThreads>;
+struct PpgnWgmmaRowsShared : PpgnStages<PpgnWgmmaOperand, Tile, false, RightByDepth> {
+  using Stages = PpgnStages<PpgnWgmmaOperand, Tile, false, RightByDepth>;
   using Out = PpgnEpilogue<Tile::kRows, Tile::kColumns, Tile::kThreads>;
-  static constexpr int kStage = Left::kBytes + Right::kBytes;
-  static constexpr int kBias = Tile::kStages * kStage > Out::kBytes ? Tile::kStages* kStage : Out::kBytes;
+  static constexpr int kBias = Stages::kBytes > Out::kBytes ? Stages::kBytes : Out::kBytes;
   static constexpr int kBytes = kBias + Tile::kColumns * 4;
 };
 
@@ -175,14 +172,6 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
 #endif
 }
 
-template <class Tile>
-struct PpgnWgmmaWeightShared {
-  using Left = PpgnWgmmaOperand<Tile::kRows, Tile::kDepth, true, Tile::kThreads>;
-  using Right = PpgnWgmmaOperand<Tile::kColumns, Tile::kDepth, true, Tile::kThreads>;
-  static constexpr int kStage = Left::kBytes + Right::kBytes;
-  static constexpr int kBytes = Tile::kStages * kStage;
-};
-
 /// Like ppgn_weight_kernel. The gradient of the bias is summed by the threads beside the products: a thread two
 /// columns of the left operand and a quarter of each stage's rows.
 template <class Tile>
@@ -190,7 +179,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
     ppgn_wgmma_weight_kernel(const PpgnWeightTasks<Half> all) {
 #ifdef TYCHE_WGMMA
   ppgn_begin();
-  using Shared = PpgnWgmmaWeightShared<Tile>;
+  using Shared = PpgnStages<PpgnWgmmaOperand, Tile, true, true>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
   const PpgnWeightPlace<Tile, Half> place{all};
@@ -285,7 +274,7 @@ constexpr PpgnRowsTile<Half> rows_tile() {
 }
 template <class Tile>
 constexpr PpgnTiled<PpgnWeightTasks<Half>> weight_tile() {
-  return ppgn_tiled<Tile>(ppgn_wgmma_weight_kernel<Tile>, PpgnWgmmaWeightShared<Tile>::kBytes);
+  return ppgn_tiled<Tile>(ppgn_wgmma_weight_kernel<Tile>, PpgnStages<PpgnWgmmaOperand, Tile, true, true>::kBytes);
 }
 
 using Square = PpgnWgmmaTile<128, 128, 4>;

@@ -41,9 +41,12 @@ class DeviceTargets {
   DeviceTargets(const Targets& all, std::span<const std::uint32_t> used, Stream& stream)
       : DeviceTargets(all, {}, used, stream) {}
   /// The targets of all graphs.
+  DeviceTargets(const Targets& all, std::span<const Trial> trials, Stream& stream) {
+    std::vector<std::uint32_t> everyone(all.size());
+    std::iota(everyone.begin(), everyone.end(), 0u);
+    *this = DeviceTargets(all, trials, everyone, stream);
+  }
   DeviceTargets(const Targets& all, Stream& stream) : DeviceTargets(all, std::span<const Trial>(), stream) {}
-  DeviceTargets(const Targets& all, std::span<const Trial> trials, Stream& stream)
-      : DeviceTargets(all, trials, everyone(all.size()), stream) {}
 
   /// For kernels.
   [[nodiscard]] Targets view() const {
@@ -82,12 +85,6 @@ class DeviceTargets {
       weights.insert(weights.end(), of_classes.begin(), of_classes.end());
     }
   };
-  static std::vector<std::uint32_t> everyone(std::size_t count) {
-    std::vector<std::uint32_t> graphs(count);
-    std::iota(graphs.begin(), graphs.end(), 0u);
-    return graphs;
-  }
-
   DeviceArray<std::uint32_t> labels_;
   DeviceArray<float> values_, weights_, graph_weights_;
   std::size_t columns_ = 0, count_ = 0, classes_ = 0;
