@@ -1,5 +1,6 @@
-#include "capi/capi.hpp"
 #include "graph/sets.hpp"
+
+#include "capi/capi.hpp"
 
 namespace tyche::capi {
 

@@ -4,8 +4,8 @@
 
 #include "cli/cli.hpp"
 #include "report/look_page.hpp"
-#include "train/data.hpp"
 #include "train/checkpoint.hpp"
+#include "train/data.hpp"
 #include "train/run.hpp"
 
 namespace tyche::cli::look_command {

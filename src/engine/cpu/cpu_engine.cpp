@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/core/loop.hpp"
 #include "engine/core/outcome.hpp"
 #include "nn/kinds.hpp"
-#include <algorithm>
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
-#include "engine/core/adam.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/runtime/drawn.cuh"

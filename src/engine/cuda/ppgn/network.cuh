@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/job.hpp"
 #include "engine/core/inputs.hpp"
+#include "engine/core/job.hpp"
 #include "engine/cuda/ppgn/products.hpp"
 #include "engine/cuda/ppgn/readout.cuh"
 #include "engine/cuda/runtime/targets.hpp"
