@@ -6,6 +6,7 @@
 #include "graph/patterns.hpp"
 #include "inspect/inspection.hpp"
 #include "report/page.hpp"
+#include "report/viewer.hpp"
 
 namespace tyche::cli::data_command {
 

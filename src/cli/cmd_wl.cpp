@@ -8,6 +8,7 @@
 #include "cli/cli.hpp"
 #include "distinguish/pairs.hpp"
 #include "graph/named.hpp"
+#include "graph/sets.hpp"
 #include "report/page.hpp"
 #include "report/viewer.hpp"
 #include "support/parallel.hpp"
