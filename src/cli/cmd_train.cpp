@@ -93,7 +93,7 @@ void say_what(const Call& call, const Prepared& made, const train::Run& run, boo
   if (!config.chosen.empty()) say(call, fmt::format("chosen  {}; --recipe paper gives the paper's", config.chosen));
   const std::uint32_t random = config.model.random_dims();
   std::string inputs;
-  const bool shares = config.model.kind != "network" || config.model.random != nn::Random::features;
+  const bool shares = config.model.network.empty() || config.model.random != nn::Random::features;
   if (nn::why_unused(config.model, "random").empty() && shares) {
     inputs = ", " + random_inputs(config.model);
   } else if (random > 0) {
