@@ -14,8 +14,6 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-namespace {
-
 /// Products of one stage are still running when the next one's are issued, so that a buffer is free only two stages
 /// later.
 template <int Rows, int Columns, int Stages>
@@ -25,6 +23,8 @@ struct PpgnWgmmaTile {
   static constexpr int kFlying = 1;                    ///< stages whose products may be unfinished
   static constexpr int kAhead = Stages - 1 - kFlying;  ///< stages that are being loaded
 };
+
+namespace {
 
 /// One operand's part of a stage: `Extent` rows or columns of the output by `Depth`; ByDepth as in PpgnOperand (in
 /// wgmma's words: MN-major).
