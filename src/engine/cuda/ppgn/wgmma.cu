@@ -24,8 +24,6 @@ struct PpgnWgmmaTile {
   static constexpr int kAhead = Stages - 1 - kFlying;  ///< stages that are being loaded
 };
 
-namespace {
-
 /// One operand's part of a stage: `Extent` rows or columns of the output by `Depth`; ByDepth as in PpgnOperand (in
 /// wgmma's words: MN-major).
 template <int Extent, int Depth, bool ByDepth, int Threads>
@@ -266,6 +264,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   }
 #endif
 }
+
+namespace {
 
 template <class Tile>
 constexpr PpgnRowsTile<Half> rows_tile() {
