@@ -219,7 +219,8 @@ class Reader {
     DataSpec data;
     settings.insert(settings.end(), changes_.data.begin(), changes_.data.end());
     // These say what the other keys mean, so they go first wherever they stand.
-    std::ranges::stable_partition(settings, [](const Setting& s) { return s.key == "generate" || s.key == "folder"; });
+    std::stable_partition(settings.begin(), settings.end(),
+                          [](const Setting& s) { return s.key == "generate" || s.key == "folder"; });
     for (const Setting& s : settings) apply_data(s, data);
     if (data.generated == !data.path.empty()) {
       throw InputError::at(document_.file, "[data]",

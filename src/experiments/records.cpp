@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <iterator>
-#include <ranges>
 
 #include "experiments/toml_reader.hpp"
 #include "graph/lines.hpp"
@@ -81,7 +80,11 @@ std::vector<PrintedCurve> read_curves(const SharedFile& file) {
   while (lines.next(line)) {
     if (line.empty()) continue;
     std::vector<std::string> cells;
-    for (const auto cell : std::views::split(line, ',')) cells.emplace_back(cell.begin(), cell.end());
+    for (std::size_t at = 0; at <= line.size();) {
+      const std::size_t comma = std::min(line.find(',', at), line.size());
+      cells.emplace_back(line.substr(at, comma - at));
+      at = comma + 1;
+    }
     if (cells.size() != 5 || cells[4].empty()) lines.here().fail("expected dataset,subset,model,epoch,value");
     if (out.empty() || out.back().data != cells[0] || out.back().subset != cells[1] || out.back().model != cells[2]) {
       out.push_back({cells[0], cells[1], cells[2], {}, {}});

@@ -129,19 +129,20 @@ std::uint32_t Document::take_whole(std::string_view key, std::uint32_t fallback,
 
 std::vector<Setting> Document::take_table(std::string_view table) {
   const std::string prefix = std::string(table) + ".";
-  const auto rest =
-      std::ranges::stable_partition(settings, [&](const Setting& s) { return !s.key.starts_with(prefix); });
-  std::vector<Setting> taken(std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
-  settings.erase(rest.begin(), rest.end());
+  const auto rest = std::stable_partition(settings.begin(), settings.end(),
+                                          [&](const Setting& s) { return !s.key.starts_with(prefix); });
+  std::vector<Setting> taken(std::make_move_iterator(rest), std::make_move_iterator(settings.end()));
+  settings.erase(rest, settings.end());
   for (Setting& setting : taken) setting.key.erase(0, prefix.size());
   return taken;
 }
 
 std::vector<Document> Document::take_list(std::string_view list) {
-  const auto rest = std::ranges::stable_partition(items, [&](const Item& item) { return item.list != list; });
+  const auto rest =
+      std::stable_partition(items.begin(), items.end(), [&](const Item& item) { return item.list != list; });
   std::vector<Document> taken;
-  for (Item& item : rest) taken.push_back(std::move(item.table));
-  items.erase(rest.begin(), rest.end());
+  for (auto item = rest; item != items.end(); ++item) taken.push_back(std::move(item->table));
+  items.erase(rest, items.end());
   return taken;
 }
 

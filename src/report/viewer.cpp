@@ -135,7 +135,7 @@ Json pair_json(const datasets::Dataset& data, const Pair& pair) {
   const std::vector<Graph> graphs = data.set.graphs.subspan(pair.first, 2).all();
   Json json = {{"pair", pair.number}, {"subset", pair.subset}};
   if (pair.core) json["core"] = *pair.core;
-  for (const std::size_t i : {0, 1}) {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     const std::size_t g = pair.first + i;
     const int label = data.set.labels.empty() ? -1 : data.set.labels[g];
     json["graphs"].push_back(graph_json(graphs[i], graphs[1 - i], g, label, pair));

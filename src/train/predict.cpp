@@ -321,8 +321,7 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
 }
 
 nlohmann::ordered_json to_json(const Explanation& why, const GraphSet& set, std::uint32_t graph) {
-  using Json = nlohmann::ordered_json;
-  Json json = {{"graph", graph}};
+  nlohmann::ordered_json json = {{"graph", graph}};
   if (why.said.values.empty()) {
     json["label"] = why.label;
     json["said"] = why.said.label;
@@ -335,7 +334,7 @@ nlohmann::ordered_json to_json(const Explanation& why, const GraphSet& set, std:
       json["target"] = set.targets[graph * set.target_dim + why.column];
     }
   }
-  json["nodes"] = json["edges"] = Json::array();
+  json["nodes"] = json["edges"] = nlohmann::ordered_json::array();
   const Graph& own = set.graphs[graph];
   for (Node v = 0; v < own.num_nodes(); ++v) {
     json["nodes"].push_back(
@@ -344,7 +343,7 @@ nlohmann::ordered_json to_json(const Explanation& why, const GraphSet& set, std:
   const std::vector<Edge> edges = own.edges();
   const std::vector<EdgeLabel> labels = set.weighted ? std::vector<EdgeLabel>() : own.labels_of_edges();
   for (std::size_t e = 0; e < edges.size(); ++e) {
-    Json entry = {{"edge", {edges[e].first, edges[e].second}}};
+    nlohmann::ordered_json entry = {{"edge", {edges[e].first, edges[e].second}}};
     if (!labels.empty()) entry["type"] = labels[e];
     if (!why.edges.empty()) entry["gradient_input"] = why.edges[e];
     entry["left_out"] = why.without_edge[e];
