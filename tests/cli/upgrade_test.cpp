@@ -119,8 +119,8 @@ class Version020Run : public Version020, public testing::WithParamInterface<cons
 INSTANTIATE_TEST_SUITE_P(Every, Version020Run,
                          testing::Values("gcn", "gcn-colours", "gcn-edges", "gin", "gin-edges", "gcn2", "gcn3",
                                          "gcn123", "ppgn"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& run) {
+                           std::string name = run.param;
                            std::erase(name, '-');
                            return name;
                          });

@@ -48,7 +48,7 @@ TEST_P(ReadAhead, TrainsToTheBitsOfGraphsInMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ReadAhead, testing::Values("gcn", "gin"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& each) { return std::string(each.param); });
 
 }  // namespace
 }  // namespace tyche::engine

@@ -66,9 +66,9 @@ INSTANTIATE_TEST_SUITE_P(EveryCaseAndEngine, GoldenPairs,
                          testing::Combine(testing::Values("mp", "subgraph", "local2", "folklore2", "subgraph_layer",
                                                           "folklore2_none"),
                                           testing::Values("reference", "cpu", "cpu-portable"), testing::Values(1u, 2u)),
-                         [](const auto& info) {
-                           std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param) + "_" +
-                                              std::to_string(std::get<2>(info.param));
+                         [](const auto& each) {
+                           std::string name = std::get<0>(each.param) + "_" + std::get<1>(each.param) + "_" +
+                                              std::to_string(std::get<2>(each.param));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

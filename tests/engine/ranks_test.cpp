@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         RanksShape{.name = "gin_long_steps", .kind = "gin", .norm = nn::Norm::batch, .accumulate = 120, .graphs = 1100},
         // A slice per batch: most ranks have none.
         RanksShape{.name = "small", .kind = "gin", .norm = nn::Norm::batch, .most = 12}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& each) { return each.param.name; });
 
 TEST(OverRanksAnyModel, WhatCannotBeCutIsRefused) {
   nn::ModelConfig model;
@@ -146,9 +146,9 @@ TEST(StepsOfBatchNorm, AreTheSameToRoundingInBothEngines) {
 INSTANTIATE_TEST_SUITE_P(Models, Steps,
                          testing::Combine(testing::Values("cpu", "reference"), testing::Values("gcn", "gin"),
                                           testing::Values(nn::Norm::none, nn::Norm::batch)),
-                         [](const auto& info) {
-                           return std::get<0>(info.param) + "_" + std::get<1>(info.param) +
-                                  (std::get<2>(info.param) == nn::Norm::batch ? "_batch" : "");
+                         [](const auto& each) {
+                           return std::get<0>(each.param) + "_" + std::get<1>(each.param) +
+                                  (std::get<2>(each.param) == nn::Norm::batch ? "_batch" : "");
                          });
 
 }  // namespace

@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
         RanksShape{
             .name = "local2", .kind = "local2", .norm = nn::Norm::batch, .accumulate = 2, .most = 5, .graphs = 28},
         RanksShape{.name = "nodes", .kind = "gcn", .unit = Unit::node, .accumulate = 3, .most = 12}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& each) { return each.param.name; });
 
 // Where batches are normalised, running values move batch by batch: as the reference engine has it.
 TEST_F(DeviceTest, StepsOfBatchNormAreTheReferencesToRounding) {
