@@ -9,6 +9,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/random.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace tyche {
 namespace {

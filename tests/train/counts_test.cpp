@@ -7,6 +7,7 @@
 #include "graph/patterns.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/temporary_folder.hpp"
 #include "train/checkpoint.hpp"
 #include "train/fields.hpp"
 #include "train/parts.hpp"
