@@ -5,11 +5,8 @@
 ///     return answer(out, [&] { return read(text(path, "path"), Options(options, {"format", "clean"})); });
 ///   }
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -111,27 +108,6 @@ template <class T>
 void require(const void* pointer, const char* name);
 /// `value` as a string; throws BadCall where it is null.
 [[nodiscard]] std::string text(const char* value, const char* name);
-
-/// A folder of its own under $TMPDIR (or /tmp), gone with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tyche-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw IoError::from_errno(name, "make a folder", errno);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The options of a call: a JSON object by the names of the program's options.
 ///

@@ -10,6 +10,7 @@
 #include "graph/lines.hpp"
 #include "graph/named.hpp"
 #include "graph/packed.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/version.hpp"
 
 using namespace tyche;

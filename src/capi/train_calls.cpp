@@ -4,6 +4,7 @@
 #include "engine/engine.hpp"
 #include "engine/sets/set_data.hpp"
 #include "support/file.hpp"
+#include "support/temporary_folder.hpp"
 #include "train/data.hpp"
 #include "train/objective.hpp"
 #include "train/parts.hpp"

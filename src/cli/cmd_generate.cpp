@@ -127,7 +127,7 @@ std::string describe_exp(const datasets::Certificate& c, bool published) {
   return text;
 }
 
-/// The first failures; number(f) says which pair or graph.
+/// The first failures.
 std::string describe_failures(const auto& certificate) {
   const std::vector<datasets::Failure>& failures = certificate.failures;
   const char* what = certificate.kOf;

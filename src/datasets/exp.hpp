@@ -20,8 +20,8 @@ namespace tyche::datasets {
 [[nodiscard]] Formula sat_core(std::uint32_t n);
 
 /// What a graph of a data set is: of an EXP-like pair, of a CORRUPT one, of a pair of the ladder (tseitin.hpp), a
-/// circular skip link graph (csl.hpp), or one whose subgraphs are counted (tasks.hpp) or whose
-/// nodes have labels (tasks.hpp).
+/// circular skip link graph (csl.hpp), or one whose subgraphs are counted or whose nodes have
+/// labels (tasks.hpp).
 enum class Subset : std::uint8_t { exp, corrupt, tseitin, csl, counting, triangle, lcc, orbits, matching };
 /// Whether graphs of it come in pairs.
 [[nodiscard]] constexpr bool in_pairs(Subset subset) { return subset < Subset::csl; }

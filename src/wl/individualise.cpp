@@ -17,16 +17,16 @@ namespace {
 
 constexpr std::size_t kLarge = 512;  // nodes from which a class is worth a tree
 
-const std::array<std::string, 3> kChoiceNames = {"first-largest", "first-smallest", "first-non-singleton"};
+const std::array<std::string, 3> kCellNames = {"first-largest", "first-smallest", "first-non-singleton"};
 
 }  // namespace
 
-std::string_view name(Cell value) { return kChoiceNames[static_cast<std::size_t>(value)]; }
+std::string_view name(Cell value) { return kCellNames[static_cast<std::size_t>(value)]; }
 
 Cell parse_cell(std::string_view text) {
-  const auto at = std::ranges::find(kChoiceNames, text);
-  if (at != kChoiceNames.end()) return static_cast<Cell>(at - kChoiceNames.begin());
-  throw InputError(fmt::format("unknown cell selector '{}'{}", text, did_you_mean(text, kChoiceNames)));
+  const auto at = std::ranges::find(kCellNames, text);
+  if (at != kCellNames.end()) return static_cast<Cell>(at - kCellNames.begin());
+  throw InputError(fmt::format("unknown cell selector '{}'{}", text, did_you_mean(text, kCellNames)));
 }
 
 std::uint64_t CellQueue::key(const RankRefiner::State& state, Node cls) const {

@@ -1,17 +1,19 @@
 #pragma once
-/// A folder of its own for a test, gone with everything in it when the test ends.
+/// A folder of its own under $TMPDIR (or /tmp), gone with everything in it when the object goes.
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
+
+#include "support/error.hpp"
 
 namespace tyche {
 
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tyche-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
+    std::string name = (std::filesystem::temp_directory_path() / "tyche-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw IoError::from_errno(name, "make a folder", errno);
     path_ = name;
   }
   ~TemporaryFolder() {
