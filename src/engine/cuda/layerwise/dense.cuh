@@ -1,36 +1,86 @@
 #pragma once
 /// Linear steps whose rows see themselves alone, as kernels: out = f(Σ over operands of in · W + b), the gradient of an
-/// operand, and that of its weights. A block of threads takes a tile of rows whole, up to 192 columns wide, so that a
-/// matrix goes through memory once; gradients of weights are left in the slots of linked.cuh.
+/// operand, and that of its weights. A warp takes 16 rows and up to five units of columns; numbers go from memory to the
+/// tensor cores and back through registers alone (Mixed::kOwn), weights stand in shared memory. What a norm makes of
+/// numbers, or of a gradient on its way back, is made as they are read (Source), so that it is nowhere stored. Gradients
+/// of weights are left in the slots of linked.cuh.
 #include "engine/cuda/layerwise/linked.cuh"
 #include "engine/cuda/layerwise/links.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-inline constexpr uint32_t kWide = 3;  ///< blocks of 64 columns that a block of threads takes together
+inline constexpr uint32_t kWide = 3;  ///< blocks of 64 columns that a block of threads of weights_kernel takes together
+
+/// Numbers as a product sees them, by column: normalised: f(in · of_in + fixed); gradient, of what a norm has read:
+/// in · of_in + x · of_x + fixed, where `in` is the gradient of what the norm made.
+enum class Seen : uint32_t { plain, normalised, gradient };
+template <class P>
+struct Source {
+  Rows<const typename P::Element> in, x;
+  Seen seen;
+  Slope slope;  ///< f
+  const float *of_in, *of_x, *fixed;
+};
+
+template <class P, unsigned kCount>
+__device__ __forceinline__ void load_floats(const float* from, float (&out)[kCount]) {
+#pragma unroll
+  for (unsigned c = 0; c < kCount; c += kCount % 4 == 0 ? 4 : 2) {
+    if constexpr (kCount % 4 == 0) {
+      const float4 four = *reinterpret_cast<const float4*>(from + c);
+      out[c] = four.x, out[c + 1] = four.y, out[c + 2] = four.z, out[c + 3] = four.w;
+    } else {
+      const float2 two = *reinterpret_cast<const float2*>(from + c);
+      out[c] = two.x, out[c + 1] = two.y;
+    }
+  }
+}
+
+/// What a product wants to know of some columns before it sees numbers of theirs.
+template <class P, unsigned kCount>
+struct SeenColumns {
+  float of_in[kCount] = {}, of_x[kCount] = {}, fixed[kCount] = {};
+
+  __device__ __forceinline__ SeenColumns(const Source<P>& source, uint32_t column) {
+    if (source.seen == Seen::plain) return;
+    load_floats<P>(source.of_in + column, of_in);
+    load_floats<P>(source.fixed + column, fixed);
+    if (source.seen == Seen::gradient) load_floats<P>(source.of_x + column, of_x);
+  }
+  __device__ __forceinline__ void see(const Source<P>& source, float (&in)[kCount], const float (&x)[kCount]) const {
+    if (source.seen == Seen::gradient) {
+      unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + (x[c] * of_x[c] + fixed[c]); });
+    } else if (source.seen == Seen::normalised) {
+      unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + fixed[c]; });
+      if (!source.slope.activated) return;
+      if (source.slope.activation == nn::Activation::relu) {
+        unrolled<kCount>([&](unsigned c) { in[c] = fmaxf(in[c], 0.0f); });
+      } else {
+        unrolled<kCount>([&](unsigned c) { in[c] = activated<P::kFast>(source.slope.activation, in[c]); });
+      }
+    }
+  }
+};
 
 template <class P>
 struct DenseOperand {
-  Rows<const typename P::Element> in;
-  uint32_t columns;  ///< a multiple of 16
-  const typename P::Element* weights;
+  Source<P> from;
+  uint32_t units;                      ///< of P::kStep columns
+  const typename P::Element* weights;  ///< units × those of what is made, a fragment per lane each
+  const float* bias;                   ///< or null
 };
 
 template <class P>
 struct DenseArguments {
   uint32_t rows;
-  uint32_t tile_rows;  ///< 16, 32 or 64
-  uint32_t columns;    ///< that are made; back: a multiple of 16
-  uint32_t chunks;     ///< of kWide blocks of them
-  bool keeps;          ///< weights stand in shared memory
-  uint32_t in_stride,
-      out_stride;  ///< how far apart blocks of weights are, by the operand's columns and by the output's
-  Slope slope;     ///< of what is made, or back of those whose gradient it is
-  // forwards
-  const float* bias;  ///< or null
-  uint32_t kept;      ///< columns of the value; what is made is zero from there on
+  uint32_t columns, units;  ///< that are made; back: a multiple of 16
+  uint32_t teams;           ///< warps that share the columns of a row: 1, 2, 4 or 8
+  uint32_t chunks;          ///< of teams · kN units, one for a block of threads
+  bool keeps;               ///< weights stand in shared memory
+  uint32_t kept;            ///< columns of the value; what is made is zero from there on, or (forwards) left as it is
+  Slope slope;              ///< of what is made, or back of those whose gradient it is
   // back: what is made is the gradient of these
-  Rows<const typename P::Element> values;
+  Source<P> values;
   bool accumulate;
   /// Where a norm follows (or back, comes before): sums by column, one slice per block of threads; null: none. Of gaps
   /// to `mean` and their squares, or (back) of gradients and of those times (x - mean) · scale.
@@ -41,27 +91,252 @@ struct DenseArguments {
   DenseOperand<P> operands[kMostOperands];
 };
 
+/// How a dense step is cut: blocks of threads, and what each of them has.
+struct DenseShape {
+  uint32_t own;  ///< units of a warp: 3, 4 or 5
+  uint32_t teams, chunks, slices;
+
+  [[nodiscard]] constexpr uint32_t tile_rows() const { return kThreads / 32 / teams * 16; }
+};
+inline DenseShape dense_shape(uint32_t rows, uint32_t units, uint32_t blocks_at_once) {
+  constexpr uint32_t kWarps = kThreads / 32;
+  DenseShape shape{5, kWarps, (units + 5 * kWarps - 1) / (5 * kWarps), 0};
+  const auto tiles = [&] { return (rows + shape.tile_rows() - 1) / shape.tile_rows(); };
+  const auto narrowest = [&](uint32_t teams) {
+    for (const uint32_t own : {3u, 4u, 5u}) {
+      if (shape.chunks == 1 && own * teams >= units) return own;
+    }
+    return 0u;
+  };
+  for (uint32_t teams = kWarps / 2; teams > 0 && narrowest(teams) > 0; teams /= 2) shape.teams = teams;
+  // Where rows are few, more warps share one.
+  while (shape.teams < kWarps && shape.teams * 3 < units && tiles() < blocks_at_once / 2) shape.teams *= 2;
+  if (shape.chunks == 1) shape.own = narrowest(shape.teams);
+  shape.slices = rows == 0 ? 0 : std::min(tiles(), std::max(1u, blocks_at_once / shape.chunks));
+  return shape;
+}
+
+/// Bytes of shared memory: weights, and the sums of all threads.
 template <class P>
-__device__ __forceinline__ void load_floats(const float* from, float (&out)[P::kVector]) {
+size_t dense_shared(const DenseArguments<P>& a, uint32_t own) {
+  uint32_t units = 0;
+  for (uint32_t o = 0; a.keeps && o < a.count; ++o) units += a.operands[o].units;
+  const size_t width = std::min(a.units, a.teams * own);
+  return units * width * 32 * sizeof(typename P::Fragment) +
+         (a.sums == nullptr ? 0 : kThreads * own * sizeof(float));
+}
+
+/// Every value's sum over the lanes of its column (those that differ in the upper three bits); lane 4 g + t has that of
+/// value g, or of value g / 2 where there are four.
+template <unsigned kCount>
+__device__ __forceinline__ float column_sum(float (&values)[kCount]) {
+  const unsigned lane = threadIdx.x & 31;
+  unsigned bit = 16;
 #pragma unroll
-  for (unsigned c = 0; c < P::kVector; c += 4) {
-    const float4 four = *reinterpret_cast<const float4*>(from + c);
-    out[c] = four.x, out[c + 1] = four.y, out[c + 2] = four.z, out[c + 3] = four.w;
+  for (unsigned half = kCount / 2; half > 0; half /= 2, bit /= 2) {
+    const bool upper = (lane & bit) != 0;
+#pragma unroll
+    for (unsigned i = 0; i < half; ++i) {
+      const float keep = upper ? values[i + half] : values[i], give = upper ? values[i] : values[i + half];
+      values[i] = keep + shfl_xor(give, static_cast<int>(bit));
+    }
+  }
+  for (; bit >= 4; bit /= 2) values[0] += shfl_xor(values[0], static_cast<int>(bit));
+  return values[0];
+}
+
+__device__ __forceinline__ void store_value(float* to, float value) { *to = value; }
+__device__ __forceinline__ void store_value(Half* to, float value) { *to = to_half(value); }
+
+/// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
+/// of rows. kN: units of columns that a warp makes.
+template <class P, class Out, bool kBack, unsigned kN>
+__global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
+  using Element = typename P::Element;
+  using Fragment = typename P::Fragment;
+  constexpr unsigned kOwn = P::kOwn, kAhead = 4;
+  Fragment* const kept = reinterpret_cast<Fragment*>(dynamic_shared());
+  const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const uint32_t chunk = blockIdx.x % a.chunks, first = chunk * a.teams * kN;
+  const uint32_t width = a.units - first < a.teams * kN ? a.units - first : a.teams * kN;
+  const uint32_t n0 = warp % a.teams * kN, own = n0 >= width ? 0 : width - n0 < kN ? width - n0 : kN;
+  const uint32_t tile_rows = kThreads / 32 / a.teams * 16;
+  uint32_t keeping = 0;
+  for (uint32_t o = 0; a.keeps && o < a.count; ++o) {
+    const Fragment* weights = reinterpret_cast<const Fragment*>(a.operands[o].weights) + size_t{first} * 32;
+    constexpr uint32_t kPieces = 16 / sizeof(Fragment);  // of a copy
+    const uint32_t across = width * 32 / kPieces;
+    for (uint32_t q = threadIdx.x; q < a.operands[o].units * across; q += kThreads) {
+      const uint32_t k = q / across, at = q % across * kPieces;
+      cp_async16(kept + size_t{keeping + k} * width * 32 + at, weights + size_t{k} * a.units * 32 + at);
+    }
+    keeping += a.operands[o].units;
+  }
+  cp_async_commit();
+  pdl_wait();
+  pdl_trigger();
+  cp_async_wait<0>();
+  __syncthreads();
+  float total[kN] = {};
+  for (uint32_t row0 = blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16; row0 < a.rows;
+       row0 += gridDim.x / a.chunks * tile_rows) {
+    if (own == 0) break;
+    const uint32_t row[2] = {row0 + g, row0 + g + 8};
+    // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
+    const auto load = [&](const Rows<const Element>& from, uint32_t column, uint2 (&words)[2]) {
+      unrolled<2>([&](unsigned r) {
+        const size_t at = row[r] < a.rows ? row[r] : a.rows - 1;
+        words[r] = *reinterpret_cast<const uint2*>(from.data + at * from.stride + column);
+      });
+    };
+    float acc[kN][P::kTerms][4];
+    unrolled<kN * P::kTerms * 4>([&](unsigned i) { (&acc[0][0][0])[i] = 0; });
+    uint32_t before = 0;
+    for (uint32_t o = 0; o < a.count; ++o) {
+      const DenseOperand<P>& operand = a.operands[o];
+      const Source<P>& from = operand.from;
+      for (uint32_t k0 = 0; k0 < operand.units; k0 += kAhead) {
+        uint2 in[kAhead][2], x[kAhead][2];
+        unrolled<kAhead>([&](unsigned i) {
+          if (k0 + i >= operand.units) return;
+          const uint32_t column = (k0 + i) * P::kStep + t * kOwn;
+          load(from.in, column, in[i]);
+          if (from.seen == Seen::gradient) load(from.x, column, x[i]);
+        });
+        unrolled<kAhead>([&](unsigned i) {
+          if (k0 + i >= operand.units) return;
+          if (from.seen != Seen::plain) {
+            const SeenColumns<P, kOwn> columns(from, (k0 + i) * P::kStep + t * kOwn);
+            unrolled<2>([&](unsigned r) {
+              float v[kOwn], w[kOwn] = {};
+              P::unpack(in[i][r], v);
+              if (from.seen == Seen::gradient) P::unpack(x[i][r], w);
+              columns.see(from, v, w);
+              in[i][r] = P::pack(v);
+            });
+          }
+          const typename P::Left left(in[i][0], in[i][1]);
+          if (a.keeps) {
+            const Fragment* const weights = kept + ((before + k0 + i) * width + n0) * 32 + lane;
+            unrolled<kN>([&](unsigned n) {
+              if (n < own) P::multiply(acc[n], left, weights[n * 32]);
+            });
+          } else {
+            const Fragment* const weights = reinterpret_cast<const Fragment*>(operand.weights) +
+                                            (size_t{k0 + i} * a.units + first + n0) * 32 + lane;
+            unrolled<kN>([&](unsigned n) {
+              if (n < own) P::multiply(acc[n], left, weights[n * 32]);
+            });
+          }
+        });
+      }
+      before += operand.units;
+    }
+    unrolled<kN>([&](unsigned n) {
+      if (n >= own) return;
+      const uint32_t column = (first + n0 + n) * P::kStep + t * kOwn;
+      uint2 value[2], x[2];
+      if (kBack && a.slope.activated) load(a.values.in, column, value);
+      if (kBack && a.sums != nullptr) load(a.x, column, x);
+      float mean[kOwn] = {}, scale[kOwn] = {}, bias[kOwn] = {}, sums[2 * kOwn] = {};
+      unrolled<kOwn>([&](unsigned c) {
+        if (column + c >= a.kept) return;
+        if (a.sums != nullptr) mean[c] = a.mean[column + c];
+        if (kBack && a.sums != nullptr) scale[c] = a.scale[column + c];
+        for (uint32_t o = 0; !kBack && o < a.count; ++o) {
+          if (a.operands[o].bias != nullptr) bias[c] += a.operands[o].bias[column + c];
+        }
+      });
+      unrolled<2>([&](unsigned r) {
+        const bool there = row[r] < a.rows;
+        float made[kOwn], h[kOwn] = {};
+        unrolled<kOwn>([&](unsigned c) { made[c] = acc[n][c / 2][2 * r + c % 2]; });
+        Out* const to = out.data + size_t{row[r]} * out.stride + column;
+        if constexpr (kBack) {
+          if (a.slope.activated) {
+            P::unpack(value[r], h);
+            const float none[kOwn] = {};
+            if (a.values.seen != Seen::plain) SeenColumns<P, kOwn>(a.values, column).see(a.values, h, none);
+            unrolled<kOwn>([&](unsigned c) { made[c] *= derivative(a.slope.activation, h[c]); });
+          }
+          unrolled<kOwn>([&](unsigned c) { made[c] = there && column + c < a.kept ? made[c] : 0.0f; });
+          if (there && a.accumulate) {
+            P::unpack(*reinterpret_cast<const uint2*>(to), h);
+            unrolled<kOwn>([&](unsigned c) { made[c] += h[c]; });
+          }
+          if (there) *reinterpret_cast<uint2*>(to) = P::pack(made);
+          if (a.sums != nullptr) P::unpack(x[r], h);
+        } else {
+          unrolled<kOwn>([&](unsigned c) {
+            made[c] += bias[c];
+            if (a.slope.activated) made[c] = activated<P::kFast>(a.slope.activation, made[c]);
+          });
+          if (there && sizeof(Out) == sizeof(Element) && column + kOwn <= a.columns) {
+            *reinterpret_cast<uint2*>(to) = P::pack(made);
+          } else if (there) {
+#pragma unroll
+            for (unsigned c = 0; c < kOwn; ++c) {  // what is beyond may be another value's
+              if (column + c < a.columns) store_value(to + c, made[c]);
+            }
+          }
+        }
+        if (a.sums == nullptr || !there) return;
+        unrolled<kOwn>([&](unsigned c) {
+          const float gap = kBack ? (h[c] - mean[c]) * scale[c] : made[c] - mean[c];
+          sums[c] += kBack ? made[c] : gap;
+          sums[kOwn + c] += kBack ? made[c] * gap : gap * gap;
+        });
+      });
+      if (a.sums != nullptr) total[n] += column_sum(sums);
+    });
+  }
+  if (a.sums == nullptr) return;
+  float* const totals = reinterpret_cast<float*>(kept + (a.keeps ? size_t{keeping} * width * 32 : 0));
+  unrolled<kN>([&](unsigned n) { totals[(warp * kN + n) * 32 + lane] = total[n]; });
+  __syncthreads();
+  for (uint32_t c = threadIdx.x; c < 2 * a.kept; c += kThreads) {
+    const uint32_t which = c / a.kept, column = c % a.kept, unit = column / P::kStep, in = column % P::kStep;
+    const uint32_t holder = (which * kOwn + in % kOwn) * (4 / kOwn) * 4 + in / kOwn;  // a lane
+    float sum = 0;
+    for (uint32_t other = unit / kN; other < kThreads / 32; other += a.teams) {
+      sum += totals[(other * kN + unit % kN) * 32 + holder];
+    }
+    a.sums[size_t{blockIdx.x} * 2 * a.kept + c] = sum;
   }
 }
 
+// ---- gradients of weights
+
+/// How many blocks of threads share the weights of an operand.
+__host__ __device__ constexpr uint32_t weight_parts(uint32_t in_blocks, uint32_t out_blocks) {
+  return in_blocks * ((out_blocks + kWide - 1) / kWide);
+}
+
+/// What a gradient of weights is made of beside the rows, and where it is left (WeightArguments).
+template <class P>
+struct DenseWeights {
+  uint32_t rows;
+  Source<P> in, d_out;
+  uint32_t in_columns, out_columns;  ///< multiples of 16
+  float* slots;
+  uint32_t slices;
+
+  /// Tiles of one stage: of `in`, of the gradient, and of what the norm behind had read.
+  [[nodiscard]] __host__ __device__ __forceinline__ uint32_t tiles() const {
+    return d_out.seen == Seen::gradient ? 1 + 2 * kWide : 1 + kWide;
+  }
+};
+
 /// Up to kWide blocks of a tile of rows, from column `first` on, zero below; arrives with the next group of copies.
-/// Blocks stand `apart` elements from each other.
 template <class P>
 __device__ __forceinline__ void fetch_rows(const Rows<const typename P::Element>& from, uint32_t row0, uint32_t rows,
-                                           uint32_t padded, uint32_t first, uint32_t width, typename P::Element* to,
-                                           uint32_t apart) {
+                                           uint32_t first, uint32_t width, typename P::Element* to) {
   const unsigned shift = vector_shift<P>(width), column = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
   if (column >= width) return;
   const typename P::Element* own = from.data + size_t{row0} * from.stride + first + column;
-  to += column / kTile * apart;
+  to += column / kTile * kBlock;
 #pragma unroll 4
-  for (unsigned r = threadIdx.x >> shift; r < padded; r += kThreads >> shift) {
+  for (unsigned r = threadIdx.x >> shift; r < kTile; r += kThreads >> shift) {
     typename P::Element* at = to + P::place(r, column % kTile);
     if (r < rows) {
       cp_async16(at, own + size_t{r} * from.stride);
@@ -70,328 +345,34 @@ __device__ __forceinline__ void fetch_rows(const Rows<const typename P::Element>
     }
   }
 }
-
-/// Floats of a row of a tile that is made, as it stands in shared memory, where rows of a fragment are in banks apart.
-__host__ __device__ constexpr uint32_t staged_stride(uint32_t columns) { return (columns + 31) / 32 * 32 + 8; }
-
-__device__ __forceinline__ void store_value(float* to, float value) { *to = value; }
-__device__ __forceinline__ void store_value(Half* to, float value) { *to = to_half(value); }
-
-/// Elements of a tile that is read: two of them are there at a time.
+/// What this thread has fetched as a product sees it; `x`: tiles likewise.
 template <class P>
-__host__ __device__ uint32_t dense_input(const DenseArguments<P>& a) {
-  uint32_t most = 0;
-  for (uint32_t o = 0; o < a.count; ++o) most = a.operands[o].columns > most ? a.operands[o].columns : most;
-  const uint32_t blocks = (most + kTile - 1) / kTile;
-  return (blocks < kWide ? blocks : kWide) * a.tile_rows * kTile;
-}
-/// Floats behind it: of a tile that is made, and of sums.
-template <class P>
-__host__ __device__ uint32_t dense_floats(const DenseArguments<P>& a) {
-  const uint32_t made = (a.columns + 15) / 16 * 16;
-  return a.tile_rows * staged_stride(made < kWide * kTile ? made : kWide * kTile) +
-         (a.sums == nullptr ? 0 : 2 * P::kVector * kThreads);
-}
-/// Bytes of shared memory, with the weights where `keeps` says so.
-template <class P>
-size_t dense_shared(const DenseArguments<P>& a) {
-  const uint32_t made = (a.columns + 15) / 16 * 16;
-  uint32_t blocks = 0;
-  for (uint32_t o = 0; a.keeps && o < a.count; ++o) blocks += (a.operands[o].columns + kTile - 1) / kTile;
-  return (2 * dense_input(a) + size_t{blocks} * kTile * (made < kWide * kTile ? made : kWide * kTile)) *
-             sizeof(typename P::Element) +
-         dense_floats(a) * sizeof(float);
-}
-
-/// How a dense step is cut.
-struct DenseShape {
-  uint32_t tile_rows, chunks, slices;
-  uint32_t wide;  ///< 64 columns, or where tiles are small 128
-};
-
-/// acc[i] += 32 rows of a block of 64 columns · 16 columns of the weights, for every i.
-template <unsigned kN>
-__device__ __forceinline__ void multiply_wide(float (&acc)[kN][2][2][4], const Half* tile, unsigned row0, bool second,
-                                              const Half* const (&blocks)[kN], unsigned count, unsigned steps) {
-  const unsigned lane = threadIdx.x & 31, row = row0 + (lane & 15);
-#pragma unroll 2
-  for (unsigned s = 0; s < steps; ++s) {
-    unsigned a[2][4];
-    ldmatrix_x4(a[0], tile + Mixed::place(row, s * 16 + (lane >> 4) * 8));
-    if (second) ldmatrix_x4(a[1], tile + Mixed::place(row + 16, s * 16 + (lane >> 4) * 8));
-    unrolled<kN>([&](unsigned i) {
-      if (i >= count) return;
-      const uint2* weights = reinterpret_cast<const uint2*>(blocks[i]) + s * 32 + lane;
-      const uint2 b0 = weights[0], b1 = weights[4 * 32];
-      mma_16816(acc[i][0][0], a[0], b0.x, b0.y);
-      mma_16816(acc[i][0][1], a[0], b1.x, b1.y);
-      if (!second) return;
-      mma_16816(acc[i][1][0], a[1], b0.x, b0.y);
-      mma_16816(acc[i][1][1], a[1], b1.x, b1.y);
-    });
+__device__ __forceinline__ void see_rows(const Source<P>& source, uint32_t rows, uint32_t first, uint32_t width,
+                                         typename P::Element* tiles, const typename P::Element* x_tiles) {
+  if (source.seen == Seen::plain) return;
+  const unsigned shift = vector_shift<P>(width), column = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
+  if (column >= width) return;
+  const SeenColumns<P, P::kVector> columns(source, first + column);
+  const uint32_t block = column / kTile * kBlock;
+  for (unsigned r = threadIdx.x >> shift; r < rows; r += kThreads >> shift) {
+    uint4* const at = reinterpret_cast<uint4*>(tiles + block + P::place(r, column % kTile));
+    float v[P::kVector], x[P::kVector] = {};
+    P::unpack(*at, v);
+    if (source.seen == Seen::gradient) {
+      P::unpack(*reinterpret_cast<const uint4*>(x_tiles + block + P::place(r, column % kTile)), x);
+    }
+    columns.see(source, v, x);
+    *at = P::pack(v);
   }
 }
-template <unsigned kN>
-__device__ __forceinline__ void multiply_wide(float (&acc)[kN][2][2][4], const float* tile, unsigned row0, bool second,
-                                              const float* const (&blocks)[kN], unsigned count, unsigned steps) {
-  unrolled<kN>([&](unsigned i) {
-    if (i < count) multiply_rows(acc[i], tile, row0, second, blocks[i], 0, steps);
-  });
-}
-
-/// What a vector of a gradient is made with: the numbers that it is of, and what a norm had read.
-struct Beside {
-  uint4 value, x;
-};
-
-/// What a thread needs of its columns, which are the same in every row.
-template <class P, bool kBack>
-struct OwnColumns {
-  float bias[P::kVector], mean[P::kVector], scale[P::kVector];
-
-  __device__ __forceinline__ OwnColumns(const DenseArguments<P>& a, uint32_t column) {
-    unrolled<P::kVector>([&](unsigned c) {
-      const bool there = column + c < a.kept;
-      bias[c] = !kBack && there && a.bias != nullptr ? a.bias[column + c] : 0.0f;
-      mean[c] = there && a.sums != nullptr ? a.mean[column + c] : 0.0f;
-      scale[c] = kBack && there && a.sums != nullptr ? a.scale[column + c] : 0.0f;
-    });
-  }
-};
-
-/// What becomes of a vector of sums.
-template <class P, bool kBack, class Out>
-__device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)[P::kVector], const Beside& beside,
-                                       const OwnColumns<P, kBack>& own, uint32_t column, Out* to) {
-  if constexpr (kBack) {
-    float h[P::kVector];
-    P::unpack(beside.value, h);
-    if (!a.slope.activated) {
-    } else if (a.slope.activation == nn::Activation::relu) {
-      unrolled<P::kVector>([&](unsigned c) { made[c] = h[c] > 0 ? made[c] : 0.0f; });
-    } else {
-      unrolled<P::kVector>([&](unsigned c) { made[c] *= derivative(a.slope.activation, h[c]); });
-    }
-    if (column + P::kVector > a.kept) {
-      unrolled<P::kVector>([&](unsigned c) { made[c] = column + c < a.kept ? made[c] : 0.0f; });
-    }
-    if (a.accumulate) {
-      P::unpack(*reinterpret_cast<const uint4*>(to), h);
-      unrolled<P::kVector>([&](unsigned c) { made[c] += h[c]; });
-    }
-    *reinterpret_cast<uint4*>(to) = P::pack(made);
-  } else {
-    unrolled<P::kVector>([&](unsigned c) { made[c] += own.bias[c]; });
-    if (!a.slope.activated) {
-    } else if (a.slope.activation == nn::Activation::relu) {
-      unrolled<P::kVector>([&](unsigned c) { made[c] = fmaxf(made[c], 0.0f); });
-    } else {
-      unrolled<P::kVector>([&](unsigned c) { made[c] = activated<P::kFast>(a.slope.activation, made[c]); });
-    }
-    if constexpr (sizeof(Out) == sizeof(typename P::Element)) {
-      if (column + P::kVector <= a.columns) {
-        *reinterpret_cast<uint4*>(to) = P::pack(made);
-        return;
-      }
-    }
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {  // what is beyond may be another value's
-      if (column + c < a.columns) store_value(to + c, made[c]);
-    }
-  }
-}
-
-/// What a norm wants to know of a vector that was made; numbers beyond its columns are zero, and so are means there.
-template <class P, bool kBack>
-__device__ __forceinline__ void measure(const float (&made)[P::kVector], const Beside& beside,
-                                        const OwnColumns<P, kBack>& own, float (&one)[P::kVector],
-                                        float (&two)[P::kVector]) {
-  float x[P::kVector];
-  P::unpack(beside.x, x);
-  unrolled<P::kVector>([&](unsigned c) {
-    const float gap = kBack ? (x[c] - own.mean[c]) * own.scale[c] : made[c] - own.mean[c];
-    one[c] += kBack ? made[c] : gap;
-    two[c] += kBack ? made[c] * gap : gap * gap;
-  });
-}
-
-/// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
-/// of rows; while it works on one, the next one comes. Weights stand in shared memory where they fit (`keeps`). kN:
-/// blocks of 64 columns, or where tiles are small of 128.
-template <class P, class Out, bool kBack, unsigned kN>
-__global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
-  using Element = typename P::Element;
-  const uint32_t size = dense_input(a), apart = a.tile_rows * kTile;
-  Element* const inputs = reinterpret_cast<Element*>(dynamic_shared());
-  float* const staged = reinterpret_cast<float*>(inputs + 2 * size);
-  constexpr uint32_t kStrip = 8 * kTile;  // weights of 8 columns of a block, as they lie
-  const uint32_t chunk = blockIdx.x % a.chunks, tiles = (a.rows + a.tile_rows - 1) / a.tile_rows;
-  const uint32_t first = chunk * kWide * kTile, padded_columns = (a.columns + 15) & ~15u;
-  const uint32_t width = padded_columns - first < kWide * kTile ? padded_columns - first : kWide * kTile;
-  const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  // Warps stand over 32 rows each and share the columns, 16 at a time.
-  const bool tall = a.tile_rows > 32;
-  const unsigned m0 = tall ? (warp & 1) * 32 : 0, n_first = (tall ? warp >> 1 : warp) * 16, n_step = tall ? 64 : 128;
-  const unsigned own = n_first < width ? (width - n_first + n_step - 1) / n_step : 0;  // at most kN
-  const unsigned shift = vector_shift<P>(width), vector = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
-  const uint32_t stride = staged_stride(width);
-  struct Cursor {
-    uint32_t tile, operand, k;
-  };
-  const auto after = [&](Cursor c) {
-    if ((c.k += kWide * kTile) < a.operands[c.operand].columns) return c;
-    c.k = 0;
-    if (++c.operand < a.count) return c;
-    c.operand = 0;
-    c.tile += gridDim.x / a.chunks;
-    return c;
-  };
-  const auto depth_of = [&](const Cursor& c) {
-    const uint32_t rest = a.operands[c.operand].columns - c.k;
-    return rest < kWide * kTile ? rest : kWide * kTile;
-  };
-  const auto rows_of = [&](const Cursor& c) {
-    const uint32_t rest = a.rows - c.tile * a.tile_rows;
-    return rest < a.tile_rows ? rest : a.tile_rows;
-  };
-  // Of the rows of a tile that this thread makes, some at a time.
-  constexpr unsigned kTogether = kN < 3 ? 4 : 2;
-  Beside beside[kTogether] = {};
-  const auto row_of = [&](unsigned batch, unsigned j) {
-    return (threadIdx.x >> shift) + (batch * kTogether + j) * (kThreads >> shift);
-  };
-  const auto look_beside = [&](const Cursor& c, unsigned batch) {
-    if constexpr (kBack) {
-      unrolled<kTogether>([&](unsigned j) {
-        if (vector >= width || row_of(batch, j) >= rows_of(c)) return;
-        const size_t row = size_t{c.tile} * a.tile_rows + row_of(batch, j);
-        const auto read = [&](const Rows<const Element>& from) {
-          return *reinterpret_cast<const uint4*>(from.data + row * from.stride + first + vector);
-        };
-        if (a.slope.activated) beside[j].value = read(a.values);
-        if (a.sums != nullptr) beside[j].x = read(a.x);
-      });
-    }
-  };
-  const auto fetch = [&](const Cursor& c, unsigned at) {
-    const uint32_t rows = rows_of(c);
-    fetch_rows<P>(a.operands[c.operand].in, c.tile * a.tile_rows, rows, (rows + 15) & ~15u, c.k, depth_of(c),
-                  inputs + at * size, apart);
-  };
-  float* const measured = staged + size_t{a.tile_rows} * stride + threadIdx.x;  // this thread's every kThreads-th
-  Element* const kept = reinterpret_cast<Element*>(staged + dense_floats(a));
-  const auto weights_of = [&](uint32_t operand, uint32_t k, uint32_t n) {  // in blocks of 64 and in columns
-    const size_t block = size_t{k} * a.in_stride + size_t{(first + n) / kTile} * a.out_stride;
-    return a.operands[operand].weights + block * 2 * kBlock + n % kTile * kTile;
-  };
-  const uint32_t strips = width / 8;
-  uint32_t keeping = 0;
-  for (uint32_t o = 0; a.keeps && o < a.count; ++o) {
-    const uint32_t blocks = (a.operands[o].columns + kTile - 1) / kTile;
-    constexpr uint32_t kPieces = kStrip * sizeof(Element) / 16;
-    for (uint32_t q = threadIdx.x; q < blocks * strips * kPieces; q += kThreads) {
-      const uint32_t strip = q / kPieces, piece = q % kPieces * (16 / sizeof(Element));
-      cp_async16(kept + (keeping + strip) * kStrip + piece, weights_of(o, strip / strips, strip % strips * 8) + piece);
-    }
-    keeping += blocks * strips;
-  }
-  for (unsigned c = 0; a.sums != nullptr && c < 2 * P::kVector; ++c) measured[c * kThreads] = 0;
-  const OwnColumns<P, kBack> own_columns(a, first + vector);
-  float acc[kN][2][2][4];
-  Cursor now = {blockIdx.x / a.chunks, 0, 0};
-  if (now.tile < tiles) fetch(now, 0);
-  cp_async_commit();
-  for (unsigned at = 0; now.tile < tiles; at ^= 1) {
-    const Cursor next = after(now);
-    if (next.tile < tiles) fetch(next, at ^ 1);
-    cp_async_commit();
-    cp_async_wait<1>();
-    __syncthreads();
-    const uint32_t rows = rows_of(now), depth = depth_of(now);
-    if (now.operand == 0 && now.k == 0) {
-      unrolled<kN * 16>([&](unsigned i) { (&acc[0][0][0][0])[i] = 0; });
-      keeping = 0;
-    }
-    if (next.tile != now.tile) look_beside(now, 0);
-    if (m0 < rows && own > 0) {
-      for (uint32_t k = 0; k < depth; k += kTile) {
-        const Element* blocks[kN];
-        unrolled<kN>([&](unsigned i) {
-          const uint32_t n = n_first + i * n_step;
-          blocks[i] = a.keeps ? kept + (keeping + k / kTile * strips + n / 8) * kStrip
-                              : weights_of(now.operand, (now.k + k) / kTile, n);
-        });
-        multiply_wide<kN>(acc, inputs + at * size + k / kTile * apart, m0, m0 + 16 < rows, blocks, own,
-                          (depth - k < kTile ? depth - k : kTile) / P::kStep);
-      }
-    }
-    keeping += (depth + kTile - 1) / kTile * strips;
-    if (next.tile != now.tile) {
-      unrolled<kN>([&](unsigned i) {
-        if (i >= own || m0 >= rows) return;
-        unrolled<2>([&](unsigned m) {
-          unrolled<2>([&](unsigned half) {
-            const uint32_t r = m0 + m * 16 + half * 8 + g;
-            if (r >= rows) return;
-            float* to = staged + r * stride + n_first + i * n_step + 2 * t;
-            unrolled<2>([&](unsigned c) {
-              *reinterpret_cast<float2*>(to + c * 8) = make_float2(acc[i][m][c][half * 2], acc[i][m][c][half * 2 + 1]);
-            });
-          });
-        });
-      });
-      __syncthreads();
-      if (vector < width) {
-        float one[P::kVector] = {}, two[P::kVector] = {};
-        for (unsigned batch = 0; row_of(batch, 0) < rows; ++batch) {
-          if (batch > 0) look_beside(now, batch);
-          unrolled<kTogether>([&](unsigned j) {
-            const unsigned r = row_of(batch, j);
-            if (r >= rows) return;
-            float made[P::kVector];
-            load_floats<P>(staged + r * stride + vector, made);
-            const size_t row = size_t{now.tile} * a.tile_rows + r;
-            finish<P, kBack>(a, made, beside[j], own_columns, first + vector,
-                             out.data + row * out.stride + first + vector);
-            if (a.sums != nullptr) measure<P, kBack>(made, beside[j], own_columns, one, two);
-          });
-        }
-#pragma unroll
-        for (unsigned c = 0; a.sums != nullptr && c < P::kVector; ++c) {
-          measured[c * kThreads] += one[c];
-          measured[(P::kVector + c) * kThreads] += two[c];
-        }
-      }
-    }
-    __syncthreads();
-    now = next;
-  }
-  if (a.sums == nullptr) return;
-  __syncthreads();
-  const float* all = staged + size_t{a.tile_rows} * stride;
-  for (uint32_t c = threadIdx.x; c < 2 * a.kept; c += kThreads) {
-    const uint32_t which = c / a.kept, column = c % a.kept;
-    const float* from = all + (which * P::kVector + column % P::kVector) * kThreads + column / P::kVector;
-    float sum = 0;
-    for (unsigned group = 0; group < kThreads >> shift; ++group) sum += from[group << shift];
-    a.sums[size_t{blockIdx.x} * 2 * a.kept + c] = sum;
-  }
-}
-
-/// How many blocks of threads share the weights of an operand.
-__host__ __device__ constexpr uint32_t weight_parts(uint32_t in_blocks, uint32_t out_blocks) {
-  return in_blocks * ((out_blocks + kWide - 1) / kWide);
-}
-
-template <class P>
-inline constexpr size_t kWeightsShared = 2 * (kWide + 1) * kBlock * sizeof(typename P::Element);
 
 /// dW = dZᵀ · H: a block of threads takes every slices-th tile of rows for 64 columns of H and up to 192 of dZ. While
 /// a tile is worked on, the next one comes.
 template <class P>
-__global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightArguments<P> a, uint32_t all_rows) {
+__global__ void __launch_bounds__(kThreads, 2) weights_kernel(DenseWeights<P> a) {
   using Element = typename P::Element;
   Element* buffers = reinterpret_cast<Element*>(dynamic_shared());
+  const uint32_t stage = a.tiles() * kBlock;
   const uint32_t in_blocks = (a.in_columns + kTile - 1) / kTile, out_blocks = (a.out_columns + kTile - 1) / kTile;
   const uint32_t parts = weight_parts(in_blocks, out_blocks), part = blockIdx.x % parts, slice = blockIdx.x / parts;
   const uint32_t i = part % in_blocks, first = part / in_blocks * kWide;
@@ -399,22 +380,28 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightArguments<P>
   const uint32_t rest = a.out_columns - first * kTile, out_width = rest < kWide * kTile ? rest : kWide * kTile;
   const uint32_t regions = (out_width + 31) / 32 * 2;  // of 32 columns of dZ by 32 of H; a warp has up to two
   const unsigned warp = threadIdx.x >> 5;
-  const uint32_t tiles = (all_rows + kTile - 1) / kTile;
+  const uint32_t tiles = (a.rows + kTile - 1) / kTile;
+  const auto rows_of = [&](uint32_t tile) { return a.rows - tile * kTile < kTile ? a.rows - tile * kTile : kTile; };
   const auto fetch = [&](uint32_t tile, Element* to) {
-    const uint32_t row0 = tile * kTile, rows = all_rows - row0 < kTile ? all_rows - row0 : kTile;
-    fetch_rows<P>(a.in, row0, rows, kTile, i * kTile, in_width, to, kBlock);
-    fetch_rows<P>(a.d_out, row0, rows, kTile, first * kTile, out_width, to + kBlock, kBlock);
+    fetch_rows<P>(a.in.in, tile * kTile, rows_of(tile), i * kTile, in_width, to);
+    fetch_rows<P>(a.d_out.in, tile * kTile, rows_of(tile), first * kTile, out_width, to + kBlock);
+    if (a.d_out.seen != Seen::gradient) return;
+    fetch_rows<P>(a.d_out.x, tile * kTile, rows_of(tile), first * kTile, out_width, to + (1 + kWide) * kBlock);
   };
   float sums[2][2][4][4] = {}, bias[kWide] = {};
+  pdl_wait();
+  pdl_trigger();
   fetch(slice, buffers);
   cp_async_commit();
   unsigned at = 0;
   for (uint32_t tile = slice; tile < tiles; tile += a.slices, at ^= 1) {
-    const Element* in = buffers + at * (kWide + 1) * kBlock;
-    const Element* d = in + kBlock;
-    if (tile + a.slices < tiles) fetch(tile + a.slices, buffers + (at ^ 1) * (kWide + 1) * kBlock);
+    Element* const in = buffers + at * stage;
+    Element* const d = in + kBlock;
+    if (tile + a.slices < tiles) fetch(tile + a.slices, buffers + (at ^ 1) * stage);
     cp_async_commit();
     cp_async_wait<1>();
+    see_rows<P>(a.in, rows_of(tile), i * kTile, in_width, in, in);
+    see_rows<P>(a.d_out, rows_of(tile), first * kTile, out_width, d, in + (1 + kWide) * kBlock);
     __syncthreads();
     unrolled<2>([&](unsigned own) {
       const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;

@@ -401,6 +401,7 @@ struct Segment {
   uint32_t out_blocks = 0, units = 0;
   uint64_t slots = 0;    ///< where the operand's begin
   uint64_t weights = 0;  ///< where its blocks begin in both copies
+  bool dense_forward = false, dense_backward = false;  ///< whose copy is for dense products
   uint32_t factor_in = 0, factor_d = 0;
   uint32_t next = kNoSegment;  ///< one more segment that uses the same parameters
 };
@@ -535,8 +536,14 @@ __global__ void __launch_bounds__(kThreads, 4) adam_kernel(AdamArguments<P> a) {
     if (own.kind != SegmentKind::weight) continue;
     const float value = a.parameters[at];
     const size_t from = own.weights + size_t{(k / kTile * own.out_blocks + j / kTile) * 2 + own.matrix} * kBlock;
-    a.forward[from + P::weight_index(k % kTile, j % kTile)] = P::element(value);
-    a.backward[from + P::weight_index(j % kTile, k % kTile)] = P::element(value);
+    const auto place = [&](bool dense, uint32_t read, uint32_t made, uint32_t all_made) {
+      if (!dense) return from + P::weight_index(read % kTile, made % kTile);
+      const uint32_t units = (all_made + 15) / 16 * 16 / P::kStep;
+      const size_t unit = own.weights + (size_t{read / P::kStep} * units + made / P::kStep) * P::kStep * P::kStep;
+      return unit + P::dense_index(read % P::kStep, made % P::kStep);
+    };
+    a.forward[place(own.dense_forward, k, j, own.size / own.in)] = P::element(value);
+    a.backward[place(own.dense_backward, j, k, own.in)] = P::element(value);
   }
 }
 

@@ -48,7 +48,7 @@ class Maker {
       out_.mean_readout = out_.mean_readout || steps_[last].space != nn::Space::graph;
       out_.ops.emplace_back(op);
     }
-    measure();
+    join_norms();
     assign_gradients();
     finish_segments();
   }
@@ -154,6 +154,17 @@ class Maker {
       maker_[end] = s;
     }
     for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (!live(s) || in_head(s) || !is_sum_of_linear(s)) continue;
+      summed_[s] = true;
+      made_[s] = uses_[s].size() == 1 && is(uses_[s][0], Operation::activate) ? uses_[s][0] : s;
+      if (made_[s] != s) done_[made_[s]] = true;
+      maker_[made_[s]] = s;
+      for (const nn::Term& term : steps_[s].terms) {
+        done_[term.value] = true;
+        maker_[term.value] = kNone;
+      }
+    }
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
       if (!live(s) || !is(s, Operation::normalise)) continue;
       made_[s] = uses_[s].size() == 1 && is(uses_[s][0], Operation::activate) ? uses_[s][0] : s;
       if (made_[s] != s) done_[made_[s]] = true;
@@ -163,6 +174,22 @@ class Maker {
         done_[s] = std::ranges::all_of(uses_[s], [&](std::size_t use) { return done_[use]; });
       }
     }
+  }
+
+  // A sum of linear steps that nothing else reads is one of more operands.
+  [[nodiscard]] bool is_sum_of_linear(std::size_t s) const {
+    if (!is(s, Operation::add) || sets_ != nullptr) return false;
+    std::size_t operands = 0;
+    for (const nn::Term& term : steps_[s].terms) {
+      const std::size_t part = term.value;
+      if (!is(part, Operation::linear) || made_[part] != part || uses_[part].size() != 1) return false;
+      if (beside_[part] != kNone) return false;
+      for (const nn::Term& read : steps_[part].terms) {
+        if (read.link != nn::Link::own || opened_[read.value]) return false;
+      }
+      operands += steps_[part].terms.size();
+    }
+    return operands <= kMostOperands;
   }
 
   // Rows beside a sum or mean of neighbours' rows (GraphSAGE): a linear step on both reads the neighbours itself.
@@ -325,7 +352,7 @@ class Maker {
       case Operation::add:
       case Operation::activate:
       case Operation::dropout:
-        return rows(s);
+        return summed_[s] ? linear(s) : rows(s);
       case Operation::linear:
         return linear(s);
       case Operation::aggregate:
@@ -451,16 +478,28 @@ class Maker {
       read.terms = {{term.value, term.link, term.reduce}};
       reads.push_back({linked(read, 0), false, false, tensor, first});
     };
-    for (const nn::Term& term : step.terms) {
-      if (!opened_[term.value]) {
-        add(term, term.weight, 0);
-        continue;
+    struct Bias {
+      std::size_t tensor, read;
+    };
+    std::vector<Bias> biases;
+    const auto add_terms = [&](const nn::Step& of) {
+      if (of.bias != kNone) biases.push_back({of.bias, reads.size()});
+      for (const nn::Term& term : of.terms) {
+        if (!opened_[term.value]) {
+          add(term, term.weight, 0);
+          continue;
+        }
+        uint32_t first = 0;
+        for (const nn::Term& part : steps_[term.value].terms) {
+          add(opened_[part.value] ? steps_[part.value].terms[0] : part, term.weight, first);
+          first += narrow(steps_[part.value].columns);
+        }
       }
-      uint32_t first = 0;
-      for (const nn::Term& part : steps_[term.value].terms) {
-        add(opened_[part.value] ? steps_[part.value].terms[0] : part, term.weight, first);
-        first += narrow(steps_[part.value].columns);
-      }
+    };
+    if (summed_[s]) {
+      for (const nn::Term& part : step.terms) add_terms(steps_[part.value]);
+    } else {
+      add_terms(step);
     }
     if (beside_[s] != kNone) {
       const nn::Step& map = steps_[beside_[s]];
@@ -478,6 +517,7 @@ class Maker {
       const Read* of[2] = {nullptr, nullptr};
     };
     std::vector<Matrices> matrices;
+    std::vector<std::size_t> operand_of;
     for (const Read& read : reads) {
       std::size_t at = 0;
       while (at < op.operands.size() && (op.operands[at].in.value != read.value || matrices[at].of[read.neighbours])) {
@@ -488,6 +528,7 @@ class Maker {
         matrices.emplace_back();
       }
       matrices[at].of[read.neighbours] = &read;
+      operand_of.push_back(at);
       const ValueSpec& from = out_.values[read.value];
       const std::size_t rounds = round_[s] - from.round;
       LinearOp::Operand& operand = op.operands[at];
@@ -510,13 +551,16 @@ class Maker {
         if (read == nullptr) continue;
         Segment segment = segment_for(SegmentKind::weight, operand, op.out_blocks);
         segment.matrix = read->neighbours ? 1 : 0;
+        segment.dense_forward = op.dense();
+        segment.dense_backward = operand.link == kNone;
         segment.in = out_.values[read->value].columns;
         add_segment(read->tensor, segment, read->first);
       }
     }
-    if (step.bias != kNone) {
-      op.bias = narrow(program_.parameters.tensors[step.bias].offset);
-      add_segment(step.bias, segment_for(SegmentKind::bias, op.operands[0], op.out_blocks), 0);
+    for (const Bias& bias : biases) {
+      LinearOp::Operand& operand = op.operands[operand_of[bias.read]];
+      operand.bias = narrow(program_.parameters.tensors[bias.tensor].offset);
+      add_segment(bias.tensor, segment_for(SegmentKind::bias, operand, op.out_blocks), 0);
     }
     out_.ops.emplace_back(std::move(op));
   }
@@ -826,29 +870,44 @@ class Maker {
     out_.parameters = program_.parameters.size;
   }
 
-  // ---- 5. sums of norms that come with what they are of
+  // ---- 5. norms whose work linear steps do
 
-  // A linear step makes all of a norm's input, or all of the gradient of its output.
-  void measure() {
+  // A linear step that makes all of a norm's input, or all of the gradient of its output, takes its sums on the way.
+  // What a norm makes is made as it is read where only linear steps read it, and so is its gradient where only it reads
+  // what a linear step makes.
+  void join_norms() {
     for (std::size_t i = 0; i < out_.ops.size(); ++i) {
       auto* norm = std::get_if<NormOp>(&out_.ops[i]);
       if (norm == nullptr || norm->by_row || out_.values[norm->out].columns > kWide * kTile) continue;
       LinearOp* maker = nullptr;
       LinearOp::Operand* reader = nullptr;
-      std::size_t readers = 0;
+      std::size_t readers = 0, dense = 0, of_input = 0;
       for (Op& op : out_.ops) {
         auto* linear = std::get_if<LinearOp>(&op);
         if (linear != nullptr && linear->out == norm->in.value && linear->dense()) maker = linear;
-        for (const Reading* reading : readings(op)) readers += reading->value == norm->out ? 1 : 0;
+        for (const Reading* reading : readings(op)) {
+          readers += reading->value == norm->out ? 1 : 0;
+          of_input += reading->value == norm->in.value ? 1 : 0;
+        }
         for (std::size_t o = 0; linear != nullptr && o < linear->operands.size(); ++o) {
           LinearOp::Operand& operand = linear->operands[o];
-          if (operand.in.value == norm->out && operand.link == kNone) reader = &operand;
+          if (operand.in.value != norm->out || operand.link != kNone) continue;
+          reader = &operand;
+          dense += linear->dense() ? 1 : 0;
         }
       }
       norm->measured = maker != nullptr;
       norm->measured_back = reader != nullptr && readers == 1 && out_.values[norm->out].within == kNone;
       if (norm->measured) maker->measured = i;
       if (norm->measured_back) reader->measured = i;
+      norm->unmade = readers > 0 && dense == readers && out_.values[norm->out].within == kNone;
+      if (norm->unmade) {
+        out_.values[norm->out].norm = i;
+        out_.buffers[out_.values[norm->out].buffer].columns = 0;
+      }
+      norm->unmade_back = maker != nullptr && of_input == 1 && !out_.values[norm->in.value].slope.activated &&
+                          out_.values[norm->in.value].within == kNone;
+      if (norm->unmade_back) maker->through = i;
     }
   }
 
@@ -886,16 +945,25 @@ class Maker {
         op);
   }
   // Backwards through the operations: a slot is taken when a gradient is first written, and free when the first
-  // operation that its value (or a part of it) comes from has read it.
+  // operation that its value (or a part of it) comes from has read it, or the one before a norm that leaves it to that.
   void assign_gradients() {
     const auto root = [&](std::size_t v) { return out_.values[v].within == kNone ? v : out_.values[v].within; };
     std::vector<std::size_t> first(out_.values.size(), kNone), free;
     for (std::size_t i = out_.ops.size(); i-- > 0;) {
       if (const std::size_t v = out_of(out_.ops[i]); v != kNone) first[root(v)] = i;
     }
+    const auto left_to = [&](std::size_t i) {  // whose gradient the operation reads: a norm's, or its own output's
+      const auto* linear = std::get_if<LinearOp>(&out_.ops[i]);
+      if (linear == nullptr || linear->through == kNone) return out_of(out_.ops[i]);
+      return std::get<NormOp>(out_.ops[linear->through]).out;
+    };
+    for (std::size_t i = 0; i < out_.ops.size(); ++i) {
+      if (left_to(i) != out_of(out_.ops[i])) first[root(left_to(i))] = i;
+    }
     for (std::size_t i = out_.ops.size(); i-- > 0;) {
       for (Reading* reading : readings(out_.ops[i])) {
-        if (!learned(*reading)) continue;
+        const auto* norm = std::get_if<NormOp>(&out_.ops[i]);
+        if (!learned(*reading) || (norm != nullptr && norm->unmade_back)) continue;
         ValueSpec& value = out_.values[root(reading->value)];
         reading->accumulate = value.slot != kNone;
         if (reading->accumulate) continue;
@@ -907,7 +975,7 @@ class Maker {
         free.pop_back();
         out_.gradients[value.slot].users.push_back({value.space, value.columns});
       }
-      const std::size_t v = out_of(out_.ops[i]);
+      const std::size_t v = left_to(i);
       if (v != kNone && first[root(v)] == i && out_.values[root(v)].slot != kNone) {
         free.push_back(out_.values[root(v)].slot);
       }
@@ -931,6 +999,7 @@ class Maker {
   Numbers maker_ = none_;             // of a value: the linear step that makes it
   Numbers made_ = none_;              // of a step that is linear or normalises: the step whose value it makes
   Numbers beside_ = none_;            // of a linear step: the one of edge features that is added to it
+  std::vector<bool> summed_ = head_;  // sums of linear steps, which are one step
   std::vector<bool> opened_ = head_;  // a concat whose parts linear steps read, and sums that they do
   std::vector<Home> home_ = std::vector<Home>(steps_.size());
   Numbers value_ = none_;

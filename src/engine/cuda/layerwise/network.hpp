@@ -29,6 +29,7 @@ struct ValueSpec {
   uint32_t first = 0;    ///< column of the buffer
   bool learned = false;  ///< has a gradient, which is kept before the activation:
   Slope slope{};
+  std::size_t norm = nn::kNone;  ///< the one, among the ops, that makes it as it is read, and keeps it nowhere
   // Where the gradient is: a slot, or some columns of another value's gradient.
   std::size_t slot = nn::kNone, within = nn::kNone;
   uint32_t gradient_first = 0;
@@ -88,12 +89,14 @@ struct LinearOp {
     uint64_t weights = 0;  ///< into the copies of the weights
     uint64_t slots = 0;    ///< into the gradients' slots
     uint32_t most_slices = 0, counter = 0;
+    uint32_t bias = kNoBias;
     std::size_t measured = nn::kNone;  ///< the norm, among the ops, whose sums come with this gradient
   };
   std::size_t out = 0;
-  std::size_t measured = nn::kNone;  ///< the norm, among the ops, whose means and squares come with the output
+  // Norms among the ops: whose means and squares come with the output; and which gives the output's gradient, as it is
+  // read.
+  std::size_t measured = nn::kNone, through = nn::kNone;
   uint32_t out_blocks = 0;
-  uint32_t bias = kNoBias;
   std::vector<Operand> operands;
 
   [[nodiscard]] bool dense() const {
@@ -125,6 +128,7 @@ struct NormOp {
   uint64_t slots = 0;
   uint32_t most_slices = 0, counter = 0;
   bool measured = false, measured_back = false;  ///< linear steps have taken its sums
+  bool unmade = false, unmade_back = false;      ///< linear steps make its numbers, or its gradients, as they read them
 };
 
 /// Two values over pairs.

@@ -52,6 +52,8 @@ struct NormArguments {
 template <class P, bool kBack>
 __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a) {
   __shared__ float parts[2][kThreads * P::kVector];
+  pdl_wait();
+  pdl_trigger();
   const uint32_t first = blockIdx.x * a.chunk, count = a.rows - first < a.chunk ? a.rows - first : a.chunk;
   const uint32_t all = (a.columns + P::kVector - 1) / P::kVector;
   float* slot = a.slots + size_t{blockIdx.x} * 2 * a.columns;
@@ -103,32 +105,47 @@ __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a
   }
 }
 
-/// By column: the slices put together, 32 threads per column.
-inline constexpr unsigned kWholeThreads = 1024;
+/// By column: the slices put together, 128 threads per column.
+inline constexpr unsigned kWholeThreads = 1024, kWholeColumns = 8;
 template <class P, bool kBack>
 __global__ void __launch_bounds__(kWholeThreads) norm_whole_kernel(NormArguments<P> a) {
-  __shared__ float parts[2][kWholeThreads];
-  const unsigned lane = threadIdx.x % 32, group = threadIdx.x / 32;
-  const uint32_t column = blockIdx.x * 32 + lane, slices = column < a.columns && a.moves ? a.slices : 0;
+  __shared__ float parts[2][kWholeThreads / 32][kWholeColumns];
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const uint32_t column = blockIdx.x * kWholeColumns + lane % kWholeColumns;
+  pdl_wait();
+  pdl_trigger();
+  const uint32_t slices = column < a.columns && a.moves ? a.slices : 0;
   const float* slot = a.slots + column;
   const size_t apart = 2 * size_t{a.columns};
-  const auto together = [&](float value, unsigned which) {
-    parts[which][threadIdx.x] = value;
-    __syncthreads();
-    float sum = 0;
-#pragma unroll
-    for (unsigned other = 0; other < kWholeThreads; other += 32) sum += parts[which][other + lane];
-    return sum;
-  };
-  float one = 0, two = 0;
-#pragma unroll 8
-  for (uint32_t s = group; s < slices; s += 32) {
-    one += slot[s * apart];
-    two += slot[s * apart + a.columns];
+  float sums[2] = {};
+#pragma unroll 4
+  for (uint32_t s = threadIdx.x / kWholeColumns; s < slices; s += kWholeThreads / kWholeColumns) {
+    sums[0] += slot[s * apart];
+    sums[1] += slot[s * apart + a.columns];
   }
-  one = together(one, 0);
-  two = together(two, 1);
-  if (group != 0 || column >= a.columns) return;
+  const auto over_lanes = [&] {
+    unrolled<2>([&](unsigned which) {
+      for (unsigned other = kWholeColumns; other < 32; other *= 2) {
+        sums[which] += shfl_xor(sums[which], static_cast<int>(other));
+      }
+    });
+  };
+  over_lanes();
+  unrolled<2>([&](unsigned which) {
+    if (lane < kWholeColumns) parts[which][warp][lane] = sums[which];
+  });
+  __syncthreads();
+  if (warp != 0) return;
+  unrolled<2>([&](unsigned which) {
+    sums[which] = 0;
+#pragma unroll
+    for (unsigned other = lane / kWholeColumns; other < kWholeThreads / 32; other += 32 / kWholeColumns) {
+      sums[which] += parts[which][other][lane % kWholeColumns];
+    }
+  });
+  over_lanes();
+  if (lane >= kWholeColumns || column >= a.columns) return;
+  const float one = sums[0], two = sums[1];
   const float count = static_cast<float>(a.rows);
   if constexpr (kBack) {
     const float scale = a.scale[column], own = a.weight[column] * scale;
@@ -161,6 +178,8 @@ __global__ void __launch_bounds__(kThreads) norm_row_kernel(NormArguments<P> a) 
   const uint32_t row = blockIdx.x * (kThreads / 32) + threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
   const uint32_t end = row < a.rows ? a.columns : 0;
+  pdl_wait();
+  pdl_trigger();
   float one = 0, two = 0;
   if constexpr (kBack) {
     for (uint32_t c = lane; c < end; c += 32) {
@@ -186,6 +205,8 @@ template <class P, bool kBack>
 __global__ void __launch_bounds__(kThreads) norm_kernel(NormArguments<P> a, Rows<typename P::Element> out) {
   const uint32_t vectors = (a.columns + 15) / 16 * 16 / P::kVector;
   const size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  pdl_wait();
+  pdl_trigger();
   if (q >= size_t{a.rows} * vectors) return;
   const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
   typename P::Element* to = out.data + size_t{row} * out.stride + column;

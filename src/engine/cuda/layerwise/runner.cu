@@ -20,7 +20,7 @@ uint32_t tiles_of(uint32_t rows, uint32_t tile_rows = kTile) {
   return static_cast<uint32_t>((uint64_t{rows} + tile_rows - 1) / tile_rows);
 }
 
-// Few rows are cut into smaller tiles, so that more of the chip works on them.
+// Few rows of a step over links are cut into smaller tiles, so that more of the chip works on them.
 uint32_t tile_rows_for(uint32_t rows, std::size_t most_tiles) {
   for (const uint32_t tile : {16u, 32u}) {
     if (tiles_of(rows, tile) <= most_tiles) return tile;
@@ -40,10 +40,10 @@ std::size_t winners_size(const Network& network, const Capacity& capacity, std::
   return buffer_size(capacity, network.values[v].space, network.values[v].columns);
 }
 
-// Of a norm's numbers by column there are seven, by row four.
+// Of a norm's numbers by column there are five, by row four.
 std::size_t norm_size(const Network& network, const Capacity& capacity, const Network::NormSpec& norm) {
   const ValueSpec& value = network.values[norm.value];
-  return norm.by_row ? 4 * std::size_t{capacity.rows[value.space]} : 7 * std::size_t{padded16(value.columns)};
+  return norm.by_row ? 4 * std::size_t{capacity.rows[value.space]} : 5 * std::size_t{padded16(value.columns)};
 }
 
 // How many blocks of threads it takes where a thread has 16 bytes of a number of rows.
@@ -124,7 +124,7 @@ class RunnerOf final : public Runner {
       maxima_.emplace_back(winners_size(network, capacity, v), "the maxima of a batch");
     }
     for (const auto& norm : network.norms) {
-      norms_.emplace_back(norm_size(network, capacity, norm), "the means and variances of a batch");
+      norms_.emplace_back(norm_size(network, capacity, norm), "the means and variances of a batch").zero(stream);
     }
     for (const std::size_t at : network.readouts) {
       const ValueSpec& from = value(std::get<ReadoutOp>(network.ops[at]).in.value);
@@ -199,6 +199,7 @@ class RunnerOf final : public Runner {
     a.batches = static_cast<uint32_t>(batches);
     a.step = step;
     run(adam_kernel<P>, network_.blocks.size(), a);
+    updated_ = true;
   }
   void gradient(const Batch& batch, float* out) override { gradient(batch, out, false, nullptr); }
 
@@ -210,6 +211,14 @@ class RunnerOf final : public Runner {
   template <class... Parameters, class... Arguments>
   void run(void (*kernel)(Parameters...), std::size_t blocks, const Arguments&... arguments) {
     launch(kernel, blocks, kThreads, 0, stream_, arguments...);
+    updated_ = false;
+  }
+  // A kernel that may begin while the one before it still runs, but not while parameters change.
+  template <class... Parameters, class... Arguments>
+  void follow(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
+              const Arguments&... arguments) {
+    launch_with(!updated_, kernel, blocks, threads, shared, stream_, arguments...);
+    updated_ = false;
   }
 
   // ---- where things are
@@ -240,8 +249,8 @@ class RunnerOf final : public Runner {
     return reading.value != kNone && value(reading.value).learned;
   }
   [[nodiscard]] const float* parameter(std::size_t offset) const { return parameters_.data() + offset; }
-  [[nodiscard]] const float* bias(const LinearOp& op) const {
-    return op.bias == kNoBias ? nullptr : parameter(op.bias);
+  [[nodiscard]] const float* bias(const LinearOp::Operand& operand) const {
+    return operand.bias == kNoBias ? nullptr : parameter(operand.bias);
   }
   [[nodiscard]] const LevelEnds* ends(const ReadoutOp& op) const {
     return op.level == kNone ? nullptr : graphs_.ends(op.level);
@@ -275,7 +284,7 @@ class RunnerOf final : public Runner {
   // `measured`: by a linear step.
   [[nodiscard]] uint32_t slices(const Plan& plan, const NormOp& op, bool measured) const {
     const uint32_t rows = plan.rows[value(op.out).space];
-    if (measured) return dense_shape(rows, value(op.out).columns).slices;
+    if (measured) return dense_shape(rows, units(value(op.out).columns), network_.blocks_at_once).slices;
     return tiles_of(rows, chunk(plan, op));
   }
   [[nodiscard]] uint32_t chunk(const Plan& plan, const NormOp& op) const {  // rows of a slice
@@ -365,26 +374,32 @@ class RunnerOf final : public Runner {
 
   // ---- linear steps
 
-  [[nodiscard]] DenseShape dense_shape(uint32_t rows, uint32_t columns) const {
-    DenseShape shape{};
-    shape.chunks = tiles_of(columns, kWide * kTile);
-    // Every block of threads reads all weights: no more of them than multiprocessors where rows are few.
-    shape.tile_rows = tile_rows_for(rows, network_.blocks_at_once / 2 / shape.chunks);
-    shape.wide = tiles_of(std::min(columns, kWide * kTile), shape.tile_rows > 32 ? kTile : 2 * kTile);
-    shape.slices = std::min(tiles_of(rows, shape.tile_rows), std::max(1u, network_.blocks_at_once / shape.chunks));
-    return shape;
-  }
+  static uint32_t units(uint32_t columns) { return padded16(columns) / P::kStep; }
   template <bool kBack, class Out>
   void dense(DenseArguments<P>& a, const Rows<Out>& out) {
-    const DenseShape shape = dense_shape(a.rows, a.columns);
+    a.units = units(a.columns);
+    const DenseShape shape = dense_shape(a.rows, a.units, network_.blocks_at_once);
     a.chunks = shape.chunks;
-    a.tile_rows = shape.tile_rows;
+    a.teams = shape.teams;
     a.keeps = true;
-    a.keeps = dense_shared(a) <= shared_limit();
-    const auto kernel = shape.wide == 1   ? dense_kernel<P, Out, kBack, 1>
-                        : shape.wide == 2 ? dense_kernel<P, Out, kBack, 2>
-                                          : dense_kernel<P, Out, kBack, 3>;
-    launch(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a), stream_, a, out);
+    a.keeps = dense_shared(a, shape.own) <= shared_limit();
+    const auto kernel = shape.own == 3   ? dense_kernel<P, Out, kBack, 3>
+                        : shape.own == 4 ? dense_kernel<P, Out, kBack, 4>
+                                         : dense_kernel<P, Out, kBack, 5>;
+    follow(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a, shape.own), a, out);
+  }
+  // A value as a linear step reads it; and the gradient of what that makes.
+  [[nodiscard]] Source<P> source(std::size_t v) {
+    if (value(v).norm == kNone) return {read(v), {}, Seen::plain, {}, nullptr, nullptr, nullptr};
+    const auto& norm = std::get<NormOp>(network_.ops[value(v).norm]);
+    const NormNumbers numbers = numbers_of(norm);
+    return {read(norm.in.value), {}, Seen::normalised, value(v).slope, numbers.of_x, nullptr, numbers.fixed};
+  }
+  [[nodiscard]] Source<P> gradient_source(const LinearOp& op) {
+    if (op.through == kNone) return {gradient_of(op.out), {}, Seen::plain, {}, nullptr, nullptr, nullptr};
+    const auto& norm = std::get<NormOp>(network_.ops[op.through]);
+    const NormNumbers numbers = numbers_of(norm);
+    return {gradient_of(norm.out), read(op.out), Seen::gradient, {}, numbers.of_d, numbers.of_x, numbers.fixed};
   }
   // Sums that the norm at `at` among the ops wants of what is made.
   void measure(const Batch& batch, std::size_t at, bool back, DenseArguments<P>& a) {
@@ -408,13 +423,11 @@ class RunnerOf final : public Runner {
     if (op.dense()) {
       DenseArguments<P> a{};
       for (const LinearOp::Operand& from : op.operands) {
-        a.operands[a.count++] = {read(from.in.value), from.in_columns, forward_weights_.data() + from.weights};
+        const Element* const weights = forward_weights_.data() + from.weights;
+        a.operands[a.count++] = {source(from.in.value), units(from.in_columns), weights, bias(from)};
       }
       a.rows = batch.plan.rows[out.space];
       a.columns = a.kept = out.columns;
-      a.in_stride = op.out_blocks;
-      a.out_stride = 1;
-      a.bias = bias(op);
       a.slope = out.slope;
       measure(batch, op.measured, false, a);
       return to(op.out, [&](const auto& rows) { dense<false>(a, rows); });
@@ -430,7 +443,7 @@ class RunnerOf final : public Runner {
     for (const LinearOp::Operand& from : op.operands) a.operands[a.count++] = operand(batch, from);
     a.out_columns = out.columns;
     a.out_blocks = op.out_blocks;
-    a.bias = bias(op);
+    a.bias = bias(op.operands[0]);
     a.slope = out.slope;
     a.tile_rows = tile_rows_for(a.out_rows.rows, op.operands[0].most_slices);
     const std::size_t blocks = std::size_t{tiles_of(a.out_rows.rows, a.tile_rows)} * op.out_blocks;
@@ -449,28 +462,21 @@ class RunnerOf final : public Runner {
   void backward(const Batch& batch, const LinearOp& op) {
     const ValueSpec& out = value(op.out);
     for (const LinearOp::Operand& from : op.operands) {
-      const uint32_t count = slices(batch.plan, op, from);
-      const std::size_t blocks = std::size_t{count} * from.units;
+      const uint32_t count = slices(batch.plan, op, from), out_columns = padded16(out.columns);
       const Element* const weights = backward_weights_.data() + from.weights;
-      WeightArguments<P> of{read(from.in.value),
-                            gradient_of(op.out),
-                            from.in_columns,
-                            padded16(out.columns),
-                            slots_.data() + from.slots,
-                            count,
-                            kTile};
+      float* const slots = slots_.data() + from.slots;
       if (from.link == kNone) {
         const uint32_t rows = batch.plan.rows[out.space];
-        launch(weights_kernel<P>, std::size_t{count} * weight_parts(from.in_blocks, op.out_blocks), kThreads,
-               kWeightsShared<P>, stream_, of, rows);
+        const DenseWeights<P> of{rows,        source(from.in.value), gradient_source(op), from.in_columns,
+                                 out_columns, slots,                 count};
+        follow(weights_kernel<P>, std::size_t{count} * weight_parts(from.in_blocks, op.out_blocks), kThreads,
+               2 * of.tiles() * kBlock * sizeof(Element), of);
         if (!wanted(from.in)) continue;
         DenseArguments<P> a{};
-        a.operands[a.count++] = {of.d_out, of.out_columns, weights};
+        a.operands[a.count++] = {of.d_out, units(out_columns), weights, nullptr};
         a.rows = rows;
         a.columns = from.in_columns;
         a.kept = value(from.in.value).gradient_columns;
-        a.in_stride = 1;
-        a.out_stride = op.out_blocks;
         a.values = of.in;
         a.slope = value(from.in.value).slope;
         a.accumulate = from.in.accumulate;
@@ -478,6 +484,9 @@ class RunnerOf final : public Runner {
         dense<true>(a, gradient_at(from.in.value));
         continue;
       }
+      const std::size_t blocks = std::size_t{count} * from.units;
+      WeightArguments<P> of{read(from.in.value), gradient_of(op.out), from.in_columns, out_columns, slots, count,
+                            kTile};
       const BatchRows rows = batch.rows(value(wanted(from.in) ? from.in.value : op.out).space);
       of.tile_rows = tile_rows_for(rows.rows, from.most_slices);
       if (wanted(from.in)) {
@@ -554,6 +563,14 @@ class RunnerOf final : public Runner {
 
   // ---- norms
 
+  struct NormNumbers {
+    float *mean, *scale, *of_x, *of_d, *fixed;
+  };
+  [[nodiscard]] NormNumbers numbers_of(const NormOp& op) {
+    float* const numbers = norms_[op.which].data();
+    const std::size_t each = norms_[op.which].size() / (op.by_row ? 4 : 5);
+    return {numbers, numbers + each, numbers + 2 * each, numbers + 3 * each, numbers + 4 * each};
+  }
   [[nodiscard]] NormArguments<P> norm(const Batch& batch, const NormOp& op) {
     const ValueSpec& out = value(op.out);
     NormArguments<P> a{};
@@ -563,13 +580,12 @@ class RunnerOf final : public Runner {
     a.in = read(op.in.value);
     a.weight = parameter(op.weight);
     a.bias = parameter(op.bias);
-    float* numbers = norms_[op.which].data();
-    const std::size_t each = norms_[op.which].size() / (op.by_row ? 4 : 7);
-    a.mean = numbers;
-    a.scale = numbers + each;
-    a.sums = a.of_x = numbers + 2 * each;
-    a.products = a.of_d = numbers + 3 * each;
-    a.fixed = numbers + 4 * each;
+    const NormNumbers numbers = numbers_of(op);
+    a.mean = numbers.mean;
+    a.scale = numbers.scale;
+    a.sums = a.of_x = numbers.of_x;
+    a.products = a.of_d = numbers.of_d;
+    a.fixed = numbers.fixed;
     a.chunk = chunk(batch.plan, op);
     a.slots = slots_.data() + op.slots;
     a.slices = slices(batch.plan, op, op.measured);
@@ -584,28 +600,27 @@ class RunnerOf final : public Runner {
   }
   // The mean and scale of every row or column, or (back) what a gradient is made with; then all numbers.
   template <bool kBack>
-  void normalise(const NormArguments<P>& a, const Rows<Element>& out) {
+  void normalise(const NormArguments<P>& a, bool measured, bool unmade, const Rows<Element>& out) {
+    if (!measured && (kBack || (!a.by_row && a.moves))) follow(norm_parts_kernel<P, kBack>, a.slices, kThreads, 0, a);
     if (a.by_row) {
-      run(norm_row_kernel<P, kBack>, tiles_of(a.rows, kThreads / 32), a);
+      follow(norm_row_kernel<P, kBack>, tiles_of(a.rows, kThreads / 32), kThreads, 0, a);
     } else {
-      launch(norm_whole_kernel<P, kBack>, tiles_of(a.columns, 32), kWholeThreads, 0, stream_, a);
+      follow(norm_whole_kernel<P, kBack>, tiles_of(a.columns, kWholeColumns), kWholeThreads, 0, a);
     }
-    run(norm_kernel<P, kBack>, vector_blocks<P>(a.rows, padded16(a.columns)), a, out);
+    if (unmade) return;
+    follow(norm_kernel<P, kBack>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, a, out);
   }
   void forward(const Batch& batch, const NormOp& op) {
-    const NormArguments<P> a = norm(batch, op);
-    if (!op.by_row && a.moves && !op.measured) run(norm_parts_kernel<P, false>, a.slices, a);
-    normalise<false>(a, at(op.out));
+    normalise<false>(norm(batch, op), op.measured, op.unmade, at(op.out));
   }
   void backward(const Batch& batch, const NormOp& op) {
     NormArguments<P> a = norm(batch, op);
     a.d = gradient_of(op.out);
     a.slices = slices(batch.plan, op, op.measured_back);
-    if (!op.measured_back) run(norm_parts_kernel<P, true>, a.slices, a);
-    if (!wanted(op.in)) return;
-    a.d_in = leaving(op.in);
+    const bool unmade = op.unmade_back || !wanted(op.in);
+    if (!unmade) a.d_in = leaving(op.in);
     a.d_in.columns = a.columns;
-    normalise<true>(a, a.d_in.to);
+    normalise<true>(a, op.measured_back, unmade, a.d_in.to);
   }
 
   // ---- products over pairs
@@ -785,7 +800,8 @@ class RunnerOf final : public Runner {
   const Capacity& capacity_;
   Stream& stream_;
   const float loss_scale_ = P::kFast ? loss_scale_of(job_, network_) : 1.0f;
-  PassInputs inputs_{};  // of the last pass
+  PassInputs inputs_{};   // of the last pass
+  bool updated_ = false;  // the last kernel has changed parameters
   DeviceArray<float> parameters_{network_.parameters, "the parameters"};
   DeviceArray<float> m_{network_.parameters, "Adam's moments"}, v_{network_.parameters, "Adam's moments"};
   DeviceArray<Element> forward_weights_{network_.weights, "the weights"};

@@ -47,6 +47,31 @@ struct Mixed {
     const unsigned lane = (n & 7) * 4 + ((k & 7) >> 1);
     return (((n >> 3) * 4 + (k >> 4)) * 32 + lane) * 4 + ((k >> 3) & 1) * 2 + (k & 1);
   }
+
+  // Of a dense product (dense.cuh) a thread has 8 bytes in a row of every kStep columns, in what is read and in what is
+  // made: the columns of fragments are renamed, so that no matrix goes through shared memory.
+  static constexpr unsigned kOwn = kStep / 4;
+  using Fragment = uint4;  ///< a lane's weights of kStep × kStep
+  /// Where element (k, n) of kStep × kStep weights lies.
+  __host__ __device__ __forceinline__ static unsigned dense_index(unsigned k, unsigned n) {
+    return (((n >> 2) * 2 + (n & 1)) * 4 + (k >> 2)) * 8 + ((n >> 1) & 1) * 4 + (k & 3);
+  }
+  __device__ __forceinline__ static void unpack(uint2 words, float (&out)[kOwn]) {
+    const float2 a = unpack2(words.x), b = unpack2(words.y);
+    out[0] = a.x, out[1] = a.y, out[2] = b.x, out[3] = b.y;
+  }
+  __device__ __forceinline__ static uint2 pack(const float (&v)[kOwn]) {
+    return make_uint2(pack2(v[0], v[1]), pack2(v[2], v[3]));
+  }
+  struct Left {
+    unsigned a[4];
+    __device__ __forceinline__ Left(uint2 upper, uint2 lower) : a{upper.x, lower.x, upper.y, lower.y} {}
+  };
+  static constexpr unsigned kTerms = 2;
+  __device__ __forceinline__ static void multiply(float (&sums)[kTerms][4], const Left& left, Fragment b) {
+    mma_16816(sums[0], left.a, b.x, b.y);
+    mma_16816(sums[1], left.a, b.z, b.w);
+  }
 };
 
 struct Full {
@@ -70,6 +95,21 @@ struct Full {
     const unsigned lane = (n & 7) * 4 + (k & 3);
     return (((n >> 3) * 8 + (k >> 3)) * 32 + lane) * 2 + ((k >> 2) & 1);
   }
+
+  static constexpr unsigned kOwn = kStep / 4;
+  using Fragment = uint2;
+  __host__ __device__ __forceinline__ static unsigned dense_index(unsigned k, unsigned n) {
+    return (n * 4 + (k >> 1)) * 2 + (k & 1);
+  }
+  __device__ __forceinline__ static void unpack(uint2 words, float (&out)[kOwn]) {
+    out[0] = float_of(words.x), out[1] = float_of(words.y);
+  }
+  __device__ __forceinline__ static uint2 pack(const float (&v)[kOwn]) {
+    return make_uint2(bits_of(v[0]), bits_of(v[1]));
+  }
+  struct Left;
+  static constexpr unsigned kTerms = 1;
+  __device__ __forceinline__ static void multiply(float (&sums)[kTerms][4], const Left& left, Fragment b);
 };
 
 /// A float as two tf32 numbers.
@@ -87,6 +127,21 @@ __device__ __forceinline__ void mma_split(float (&c)[4], const unsigned (&a_high
   mma_1688_tf32(c, a_low, b0.high, b1.high);
   mma_1688_tf32(c, a_high, b0.low, b1.low);
   mma_1688_tf32(c, a_high, b0.high, b1.high);
+}
+
+struct Full::Left {
+  unsigned high[4], low[4];
+  __device__ __forceinline__ Left(uint2 upper, uint2 lower) {
+    const unsigned a[4] = {upper.x, lower.x, upper.y, lower.y};
+    unrolled<4>([&](unsigned i) {
+      const Split both = split(float_of(a[i]));
+      high[i] = both.high;
+      low[i] = both.low;
+    });
+  }
+};
+__device__ __forceinline__ void Full::multiply(float (&sums)[kTerms][4], const Left& left, Fragment b) {
+  mma_split(sums[0], left.high, left.low, split(float_of(b.x)), split(float_of(b.y)));
 }
 
 /// sums[m][n] += rows row0 + 16 m … of the tile times columns 8 (n0 + n) … of the block, over `steps` steps of the
