@@ -1,6 +1,6 @@
 #pragma once
 /// Linear steps whose rows see themselves alone, as kernels: out = f(Σ over operands of in · W + b), the gradient of an
-/// operand, and that of its weights. A warp takes 16 rows and up to five units of columns; numbers go from memory to the
+/// operand, and that of its weights. A warp takes 16 rows and up to four units of columns; numbers go from memory to the
 /// tensor cores and back through registers alone (Mixed::kOwn), weights stand in shared memory. What a norm makes of
 /// numbers, or of a gradient on its way back, is made as they are read (Source), so that it is nowhere stored. Gradients
 /// of weights are left in the slots of linked.cuh.
@@ -22,7 +22,7 @@ struct Source {
   const float *of_in, *of_x, *fixed;
 };
 
-template <class P, unsigned kCount>
+template <unsigned kCount>
 __device__ __forceinline__ void load_floats(const float* from, float (&out)[kCount]) {
 #pragma unroll
   for (unsigned c = 0; c < kCount; c += kCount % 4 == 0 ? 4 : 2) {
@@ -36,31 +36,36 @@ __device__ __forceinline__ void load_floats(const float* from, float (&out)[kCou
   }
 }
 
-/// What a product wants to know of some columns before it sees numbers of theirs.
+/// What `source` has by column, `count` columns from `first` on, in shared memory: of_in, of_x, fixed.
+template <class P>
+__device__ __forceinline__ void copy_columns(const Source<P>& source, uint32_t first, uint32_t count, float* to) {
+  for (uint32_t c = threadIdx.x; source.seen != Seen::plain && c < count; c += kThreads) {
+    to[c] = source.of_in[first + c];
+    if (source.seen == Seen::gradient) to[count + c] = source.of_x[first + c];
+    to[2 * count + c] = source.fixed[first + c];
+  }
+}
+/// Numbers from `column` on as a product sees them; `columns`: what copy_columns() has left.
 template <class P, unsigned kCount>
-struct SeenColumns {
-  float of_in[kCount] = {}, of_x[kCount] = {}, fixed[kCount] = {};
-
-  __device__ __forceinline__ SeenColumns(const Source<P>& source, uint32_t column) {
-    if (source.seen == Seen::plain) return;
-    load_floats<P>(source.of_in + column, of_in);
-    load_floats<P>(source.fixed + column, fixed);
-    if (source.seen == Seen::gradient) load_floats<P>(source.of_x + column, of_x);
+__device__ __forceinline__ void see(const Source<P>& source, const float* columns, uint32_t count, uint32_t column,
+                                    float (&in)[kCount], const float (&x)[kCount]) {
+  float of_in[kCount], fixed[kCount];
+  load_floats(columns + column, of_in);
+  load_floats(columns + 2 * count + column, fixed);
+  if (source.seen == Seen::gradient) {
+    float of_x[kCount];
+    load_floats(columns + count + column, of_x);
+    unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + (x[c] * of_x[c] + fixed[c]); });
+    return;
   }
-  __device__ __forceinline__ void see(const Source<P>& source, float (&in)[kCount], const float (&x)[kCount]) const {
-    if (source.seen == Seen::gradient) {
-      unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + (x[c] * of_x[c] + fixed[c]); });
-    } else if (source.seen == Seen::normalised) {
-      unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + fixed[c]; });
-      if (!source.slope.activated) return;
-      if (source.slope.activation == nn::Activation::relu) {
-        unrolled<kCount>([&](unsigned c) { in[c] = fmaxf(in[c], 0.0f); });
-      } else {
-        unrolled<kCount>([&](unsigned c) { in[c] = activated<P::kFast>(source.slope.activation, in[c]); });
-      }
-    }
+  unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + fixed[c]; });
+  if (!source.slope.activated) return;
+  if (source.slope.activation == nn::Activation::relu) {
+    unrolled<kCount>([&](unsigned c) { in[c] = fmaxf(in[c], 0.0f); });
+  } else {
+    unrolled<kCount>([&](unsigned c) { in[c] = activated<P::kFast>(source.slope.activation, in[c]); });
   }
-};
+}
 
 template <class P>
 struct DenseOperand {
@@ -93,17 +98,17 @@ struct DenseArguments {
 
 /// How a dense step is cut: blocks of threads, and what each of them has.
 struct DenseShape {
-  uint32_t own;  ///< units of a warp: 3, 4 or 5
+  uint32_t own;  ///< units of a warp: 3 or 4
   uint32_t teams, chunks, slices;
 
   [[nodiscard]] constexpr uint32_t tile_rows() const { return kThreads / 32 / teams * 16; }
 };
 inline DenseShape dense_shape(uint32_t rows, uint32_t units, uint32_t blocks_at_once) {
   constexpr uint32_t kWarps = kThreads / 32;
-  DenseShape shape{5, kWarps, (units + 5 * kWarps - 1) / (5 * kWarps), 0};
+  DenseShape shape{4, kWarps, (units + 4 * kWarps - 1) / (4 * kWarps), 0};
   const auto tiles = [&] { return (rows + shape.tile_rows() - 1) / shape.tile_rows(); };
   const auto narrowest = [&](uint32_t teams) {
-    for (const uint32_t own : {3u, 4u, 5u}) {
+    for (const uint32_t own : {3u, 4u}) {
       if (shape.chunks == 1 && own * teams >= units) return own;
     }
     return 0u;
@@ -116,14 +121,23 @@ inline DenseShape dense_shape(uint32_t rows, uint32_t units, uint32_t blocks_at_
   return shape;
 }
 
-/// Bytes of shared memory: weights, and the sums of all threads.
+/// Columns that a block of threads makes, padded.
+template <class P>
+__host__ __device__ __forceinline__ uint32_t dense_width(const DenseArguments<P>& a, uint32_t own) {
+  const uint32_t all = a.teams * own;
+  return (a.units < all ? a.units : all) * P::kStep;
+}
+/// Bytes of shared memory: weights; by column what operands are seen with, and what is made; the sums of all threads.
 template <class P>
 size_t dense_shared(const DenseArguments<P>& a, uint32_t own) {
-  uint32_t units = 0;
-  for (uint32_t o = 0; a.keeps && o < a.count; ++o) units += a.operands[o].units;
-  const size_t width = std::min(a.units, a.teams * own);
-  return units * width * 32 * sizeof(typename P::Fragment) +
-         (a.sums == nullptr ? 0 : kThreads * own * sizeof(float));
+  const size_t width = dense_width(a, own);
+  size_t elements = 0, floats = 6 * width;
+  for (uint32_t o = 0; o < a.count; ++o) {
+    if (a.keeps) elements += a.operands[o].units * P::kStep * width;
+    if (a.operands[o].from.seen != Seen::plain) floats += 3 * a.operands[o].units * P::kStep;
+  }
+  if (a.sums != nullptr) floats += kThreads * own;
+  return elements * sizeof(typename P::Element) + floats * sizeof(float);
 }
 
 /// Every value's sum over the lanes of its column (those that differ in the upper three bits); lane 4 g + t has that of
@@ -160,7 +174,7 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   const uint32_t chunk = blockIdx.x % a.chunks, first = chunk * a.teams * kN;
   const uint32_t width = a.units - first < a.teams * kN ? a.units - first : a.teams * kN;
   const uint32_t n0 = warp % a.teams * kN, own = n0 >= width ? 0 : width - n0 < kN ? width - n0 : kN;
-  const uint32_t tile_rows = kThreads / 32 / a.teams * 16;
+  const uint32_t tile_rows = kThreads / 32 / a.teams * 16, made_columns = dense_width(a, kN);
   uint32_t keeping = 0;
   for (uint32_t o = 0; a.keeps && o < a.count; ++o) {
     const Fragment* weights = reinterpret_cast<const Fragment*>(a.operands[o].weights) + size_t{first} * 32;
@@ -168,13 +182,35 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
     const uint32_t across = width * 32 / kPieces;
     for (uint32_t q = threadIdx.x; q < a.operands[o].units * across; q += kThreads) {
       const uint32_t k = q / across, at = q % across * kPieces;
-      cp_async16(kept + size_t{keeping + k} * width * 32 + at, weights + size_t{k} * a.units * 32 + at);
+      cp_async16(kept + (keeping + k) * width * 32 + at, weights + size_t{k} * a.units * 32 + at);
     }
     keeping += a.operands[o].units;
   }
   cp_async_commit();
+  // By column of what is made: bias; mean and scale; of_in, of_x, fixed of what is seen beside.
+  float* const by_column = reinterpret_cast<float*>(kept + keeping * width * 32);
+  float* const beside = by_column + 3 * made_columns;
+  float* const seen = beside + 3 * made_columns;
   pdl_wait();
   pdl_trigger();
+  for (uint32_t c = threadIdx.x; c < made_columns; c += kThreads) {
+    const uint32_t column = first * P::kStep + c;
+    const bool there = column < a.kept, measured = there && a.sums != nullptr;
+    float bias = 0;
+    for (uint32_t o = 0; !kBack && there && o < a.count; ++o) {
+      if (a.operands[o].bias != nullptr) bias += a.operands[o].bias[column];
+    }
+    by_column[c] = bias;
+    by_column[made_columns + c] = measured ? a.mean[column] : 0.0f;
+    by_column[2 * made_columns + c] = measured && kBack ? a.scale[column] : 0.0f;
+  }
+  if (kBack) copy_columns(a.values, first * P::kStep, made_columns, beside);
+  uint32_t seen_count = 0;
+  for (uint32_t o = 0; o < a.count; ++o) {
+    const uint32_t columns = a.operands[o].units * P::kStep;
+    copy_columns(a.operands[o].from, 0, columns, seen + seen_count);
+    if (a.operands[o].from.seen != Seen::plain) seen_count += 3 * columns;
+  }
   cp_async_wait<0>();
   __syncthreads();
   float total[kN] = {};
@@ -192,29 +228,35 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
     float acc[kN][P::kTerms][4];
     unrolled<kN * P::kTerms * 4>([&](unsigned i) { (&acc[0][0][0])[i] = 0; });
     uint32_t before = 0;
+    const float* columns = seen;
     for (uint32_t o = 0; o < a.count; ++o) {
       const DenseOperand<P>& operand = a.operands[o];
       const Source<P>& from = operand.from;
+      const uint32_t count = operand.units * P::kStep;
       for (uint32_t k0 = 0; k0 < operand.units; k0 += kAhead) {
-        uint2 in[kAhead][2], x[kAhead][2];
+        uint2 in[kAhead][2], x[kAhead][2] = {};
         unrolled<kAhead>([&](unsigned i) {
-          if (k0 + i >= operand.units) return;
-          const uint32_t column = (k0 + i) * P::kStep + t * kOwn;
-          load(from.in, column, in[i]);
-          if (from.seen == Seen::gradient) load(from.x, column, x[i]);
+          if (k0 + i < operand.units) load(from.in, (k0 + i) * P::kStep + t * kOwn, in[i]);
         });
-        unrolled<kAhead>([&](unsigned i) {
-          if (k0 + i >= operand.units) return;
-          if (from.seen != Seen::plain) {
-            const SeenColumns<P, kOwn> columns(from, (k0 + i) * P::kStep + t * kOwn);
+        if (from.seen == Seen::gradient) {
+          unrolled<kAhead>([&](unsigned i) {
+            if (k0 + i < operand.units) load(from.x, (k0 + i) * P::kStep + t * kOwn, x[i]);
+          });
+        }
+        if (from.seen != Seen::plain) {
+          unrolled<kAhead>([&](unsigned i) {
+            if (k0 + i >= operand.units) return;
             unrolled<2>([&](unsigned r) {
-              float v[kOwn], w[kOwn] = {};
+              float v[kOwn], w[kOwn];
               P::unpack(in[i][r], v);
-              if (from.seen == Seen::gradient) P::unpack(x[i][r], w);
-              columns.see(from, v, w);
+              P::unpack(x[i][r], w);
+              see(from, columns, count, (k0 + i) * P::kStep + t * kOwn, v, w);
               in[i][r] = P::pack(v);
             });
-          }
+          });
+        }
+        unrolled<kAhead>([&](unsigned i) {
+          if (k0 + i >= operand.units) return;
           const typename P::Left left(in[i][0], in[i][1]);
           if (a.keeps) {
             const Fragment* const weights = kept + ((before + k0 + i) * width + n0) * 32 + lane;
@@ -231,22 +273,29 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
         });
       }
       before += operand.units;
+      if (from.seen != Seen::plain) columns += 3 * count;
+    }
+    // All that is read beside, before anything is written. A gradient whose sums are taken adds to none; what is seen
+    // normalised is what that norm had read.
+    const bool reads_values = a.slope.activated || a.values.seen != Seen::plain;
+    const bool reads_x = a.sums != nullptr && a.values.seen == Seen::plain;
+    uint2 value[kBack ? kN : 1][2] = {}, more[kBack ? kN : 1][2] = {};
+    if constexpr (kBack) {
+      unrolled<kN>([&](unsigned n) {
+        if (n >= own) return;
+        const uint32_t column = (first + n0 + n) * P::kStep + t * kOwn;
+        if (reads_values) load(a.values.in, column, value[n]);
+        if (reads_x) load(a.x, column, more[n]);
+        if (a.accumulate) load({out.data, out.stride}, column, more[n]);
+      });
     }
     unrolled<kN>([&](unsigned n) {
       if (n >= own) return;
-      const uint32_t column = (first + n0 + n) * P::kStep + t * kOwn;
-      uint2 value[2], x[2];
-      if (kBack && a.slope.activated) load(a.values.in, column, value);
-      if (kBack && a.sums != nullptr) load(a.x, column, x);
-      float mean[kOwn] = {}, scale[kOwn] = {}, bias[kOwn] = {}, sums[2 * kOwn] = {};
-      unrolled<kOwn>([&](unsigned c) {
-        if (column + c >= a.kept) return;
-        if (a.sums != nullptr) mean[c] = a.mean[column + c];
-        if (kBack && a.sums != nullptr) scale[c] = a.scale[column + c];
-        for (uint32_t o = 0; !kBack && o < a.count; ++o) {
-          if (a.operands[o].bias != nullptr) bias[c] += a.operands[o].bias[column + c];
-        }
-      });
+      const uint32_t own_column = (n0 + n) * P::kStep + t * kOwn, column = first * P::kStep + own_column;
+      float bias[kOwn], mean[kOwn], scale[kOwn], sums[2 * kOwn] = {};
+      load_floats(by_column + own_column, bias);
+      load_floats(by_column + made_columns + own_column, mean);
+      load_floats(by_column + 2 * made_columns + own_column, scale);
       unrolled<2>([&](unsigned r) {
         const bool there = row[r] < a.rows;
         float made[kOwn], h[kOwn] = {};
@@ -254,23 +303,29 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
         Out* const to = out.data + size_t{row[r]} * out.stride + column;
         if constexpr (kBack) {
           if (a.slope.activated) {
-            P::unpack(value[r], h);
+            P::unpack(value[n][r], h);
             const float none[kOwn] = {};
-            if (a.values.seen != Seen::plain) SeenColumns<P, kOwn>(a.values, column).see(a.values, h, none);
-            unrolled<kOwn>([&](unsigned c) { made[c] *= derivative(a.slope.activation, h[c]); });
+            if (a.values.seen != Seen::plain) see(a.values, beside, made_columns, own_column, h, none);
+            if (a.slope.activation == nn::Activation::relu) {
+              unrolled<kOwn>([&](unsigned c) { made[c] = h[c] > 0 ? made[c] : 0.0f; });
+            } else {
+              unrolled<kOwn>([&](unsigned c) { made[c] *= derivative(a.slope.activation, h[c]); });
+            }
           }
-          unrolled<kOwn>([&](unsigned c) { made[c] = there && column + c < a.kept ? made[c] : 0.0f; });
-          if (there && a.accumulate) {
-            P::unpack(*reinterpret_cast<const uint2*>(to), h);
-            unrolled<kOwn>([&](unsigned c) { made[c] += h[c]; });
-          }
-          if (there) *reinterpret_cast<uint2*>(to) = P::pack(made);
-          if (a.sums != nullptr) P::unpack(x[r], h);
-        } else {
+          P::unpack(reads_x || a.accumulate ? more[n][r] : value[n][r], h);
           unrolled<kOwn>([&](unsigned c) {
-            made[c] += bias[c];
-            if (a.slope.activated) made[c] = activated<P::kFast>(a.slope.activation, made[c]);
+            made[c] = column + c < a.kept ? made[c] : 0.0f;
+            if (a.accumulate) made[c] += h[c];
           });
+          if (there) *reinterpret_cast<uint2*>(to) = P::pack(made);
+        } else {
+          unrolled<kOwn>([&](unsigned c) { made[c] += bias[c]; });
+          if (!a.slope.activated) {
+          } else if (a.slope.activation == nn::Activation::relu) {
+            unrolled<kOwn>([&](unsigned c) { made[c] = fmaxf(made[c], 0.0f); });
+          } else {
+            unrolled<kOwn>([&](unsigned c) { made[c] = activated<P::kFast>(a.slope.activation, made[c]); });
+          }
           if (there && sizeof(Out) == sizeof(Element) && column + kOwn <= a.columns) {
             *reinterpret_cast<uint2*>(to) = P::pack(made);
           } else if (there) {
@@ -291,7 +346,7 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
     });
   }
   if (a.sums == nullptr) return;
-  float* const totals = reinterpret_cast<float*>(kept + (a.keeps ? size_t{keeping} * width * 32 : 0));
+  float* const totals = seen + seen_count;
   unrolled<kN>([&](unsigned n) { totals[(warp * kN + n) * 32 + lane] = total[n]; });
   __syncthreads();
   for (uint32_t c = threadIdx.x; c < 2 * a.kept; c += kThreads) {
@@ -325,6 +380,11 @@ struct DenseWeights {
   [[nodiscard]] __host__ __device__ __forceinline__ uint32_t tiles() const {
     return d_out.seen == Seen::gradient ? 1 + 2 * kWide : 1 + kWide;
   }
+  /// Bytes of shared memory: two stages, and what is seen by column.
+  [[nodiscard]] size_t shared() const {
+    const bool sees = in.seen != Seen::plain || d_out.seen != Seen::plain;
+    return 2 * tiles() * kBlock * sizeof(typename P::Element) + (sees ? 3 * (1 + kWide) * kTile * sizeof(float) : 0);
+  }
 };
 
 /// Up to kWide blocks of a tile of rows, from column `first` on, zero below; arrives with the next group of copies.
@@ -345,14 +405,13 @@ __device__ __forceinline__ void fetch_rows(const Rows<const typename P::Element>
     }
   }
 }
-/// What this thread has fetched as a product sees it; `x`: tiles likewise.
+/// What this thread has fetched as a product sees it; `x`: tiles likewise; `columns`: what copy_columns() has left.
 template <class P>
-__device__ __forceinline__ void see_rows(const Source<P>& source, uint32_t rows, uint32_t first, uint32_t width,
+__device__ __forceinline__ void see_rows(const Source<P>& source, const float* columns, uint32_t rows, uint32_t width,
                                          typename P::Element* tiles, const typename P::Element* x_tiles) {
   if (source.seen == Seen::plain) return;
   const unsigned shift = vector_shift<P>(width), column = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
   if (column >= width) return;
-  const SeenColumns<P, P::kVector> columns(source, first + column);
   const uint32_t block = column / kTile * kBlock;
   for (unsigned r = threadIdx.x >> shift; r < rows; r += kThreads >> shift) {
     uint4* const at = reinterpret_cast<uint4*>(tiles + block + P::place(r, column % kTile));
@@ -361,7 +420,7 @@ __device__ __forceinline__ void see_rows(const Source<P>& source, uint32_t rows,
     if (source.seen == Seen::gradient) {
       P::unpack(*reinterpret_cast<const uint4*>(x_tiles + block + P::place(r, column % kTile)), x);
     }
-    columns.see(source, v, x);
+    see(source, columns, width, column, v, x);
     *at = P::pack(v);
   }
 }
@@ -393,6 +452,11 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(DenseWeights<P> a)
   pdl_trigger();
   fetch(slice, buffers);
   cp_async_commit();
+  float* const in_columns = reinterpret_cast<float*>(buffers + 2 * stage);
+  float* const d_columns = in_columns + 3 * kTile;
+  copy_columns(a.in, i * kTile, in_width, in_columns);
+  copy_columns(a.d_out, first * kTile, out_width, d_columns);
+  __syncthreads();
   unsigned at = 0;
   for (uint32_t tile = slice; tile < tiles; tile += a.slices, at ^= 1) {
     Element* const in = buffers + at * stage;
@@ -400,8 +464,8 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(DenseWeights<P> a)
     if (tile + a.slices < tiles) fetch(tile + a.slices, buffers + (at ^ 1) * stage);
     cp_async_commit();
     cp_async_wait<1>();
-    see_rows<P>(a.in, rows_of(tile), i * kTile, in_width, in, in);
-    see_rows<P>(a.d_out, rows_of(tile), first * kTile, out_width, d, in + (1 + kWide) * kBlock);
+    see_rows<P>(a.in, in_columns, rows_of(tile), in_width, in, in);
+    see_rows<P>(a.d_out, d_columns, rows_of(tile), out_width, d, in + (1 + kWide) * kBlock);
     __syncthreads();
     unrolled<2>([&](unsigned own) {
       const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;

@@ -215,9 +215,9 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(NormArguments<P> a, Rows
   if constexpr (kBack) load_vector<P>(a.d, row, column, d);
   if (!a.by_row) {
     float of_x[P::kVector], of_d[P::kVector] = {}, fixed[P::kVector];
-    load_floats<P>(a.of_x + column, of_x);
-    load_floats<P>(a.fixed + column, fixed);
-    if constexpr (kBack) load_floats<P>(a.of_d + column, of_d);
+    load_floats(a.of_x + column, of_x);
+    load_floats(a.fixed + column, fixed);
+    if constexpr (kBack) load_floats(a.of_d + column, of_d);
     unrolled<P::kVector>([&](unsigned c) { made[c] = x[c] * of_x[c] + (kBack ? d[c] * of_d[c] : 0.0f) + fixed[c]; });
   } else {
     unrolled<P::kVector>([&](unsigned c) {

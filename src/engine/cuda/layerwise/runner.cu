@@ -383,9 +383,7 @@ class RunnerOf final : public Runner {
     a.teams = shape.teams;
     a.keeps = true;
     a.keeps = dense_shared(a, shape.own) <= shared_limit();
-    const auto kernel = shape.own == 3   ? dense_kernel<P, Out, kBack, 3>
-                        : shape.own == 4 ? dense_kernel<P, Out, kBack, 4>
-                                         : dense_kernel<P, Out, kBack, 5>;
+    const auto kernel = shape.own == 3 ? dense_kernel<P, Out, kBack, 3> : dense_kernel<P, Out, kBack, 4>;
     follow(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a, shape.own), a, out);
   }
   // A value as a linear step reads it; and the gradient of what that makes.
@@ -470,7 +468,7 @@ class RunnerOf final : public Runner {
         const DenseWeights<P> of{rows,        source(from.in.value), gradient_source(op), from.in_columns,
                                  out_columns, slots,                 count};
         follow(weights_kernel<P>, std::size_t{count} * weight_parts(from.in_blocks, op.out_blocks), kThreads,
-               2 * of.tiles() * kBlock * sizeof(Element), of);
+               of.shared(), of);
         if (!wanted(from.in)) continue;
         DenseArguments<P> a{};
         a.operands[a.count++] = {of.d_out, units(out_columns), weights, nullptr};
