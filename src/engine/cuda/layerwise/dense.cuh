@@ -16,10 +16,10 @@ inline constexpr uint32_t kWide = 3;  ///< blocks of 64 columns that a block of 
 enum class Seen : uint32_t { plain, normalised, gradient };
 template <class P>
 struct Source {
-  Rows<const typename P::Element> in, x;
-  Seen seen;
-  Slope slope;  ///< f
-  const float *of_in, *of_x, *fixed;
+  Rows<const typename P::Element> in, x{};
+  Seen seen = Seen::plain;
+  Slope slope{};  ///< f
+  const float *of_in = nullptr, *of_x = nullptr, *fixed = nullptr;
 };
 
 template <unsigned kCount>
@@ -45,6 +45,16 @@ __device__ __forceinline__ void copy_columns(const Source<P>& source, uint32_t f
     to[2 * count + c] = source.fixed[first + c];
   }
 }
+/// An activation on some numbers: the branch is taken once.
+template <class P, unsigned kCount>
+__device__ __forceinline__ void activate(const Slope& slope, float (&numbers)[kCount]) {
+  if (!slope.activated) return;
+  if (slope.activation == nn::Activation::relu) {
+    unrolled<kCount>([&](unsigned c) { numbers[c] = fmaxf(numbers[c], 0.0f); });
+  } else {
+    unrolled<kCount>([&](unsigned c) { numbers[c] = activated<P::kFast>(slope.activation, numbers[c]); });
+  }
+}
 /// Numbers from `column` on as a product sees them; `columns`: what copy_columns() has left.
 template <class P, unsigned kCount>
 __device__ __forceinline__ void see(const Source<P>& source, const float* columns, uint32_t count, uint32_t column,
@@ -55,16 +65,10 @@ __device__ __forceinline__ void see(const Source<P>& source, const float* column
   if (source.seen == Seen::gradient) {
     float of_x[kCount];
     load_floats(columns + count + column, of_x);
-    unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + (x[c] * of_x[c] + fixed[c]); });
-    return;
+    unrolled<kCount>([&](unsigned c) { fixed[c] += x[c] * of_x[c]; });
   }
   unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + fixed[c]; });
-  if (!source.slope.activated) return;
-  if (source.slope.activation == nn::Activation::relu) {
-    unrolled<kCount>([&](unsigned c) { in[c] = fmaxf(in[c], 0.0f); });
-  } else {
-    unrolled<kCount>([&](unsigned c) { in[c] = activated<P::kFast>(source.slope.activation, in[c]); });
-  }
+  activate<P>(source.slope, in);
 }
 
 template <class P>
@@ -87,6 +91,7 @@ struct DenseArguments {
   // back: what is made is the gradient of these
   Source<P> values;
   bool accumulate;
+  Rows<typename P::Element> left;  ///< where the first operand is left as it was seen; or null
   /// Where a norm follows (or back, comes before): sums by column, one slice per block of threads; null: none. Of gaps
   /// to `mean` and their squares, or (back) of gradients and of those times (x - mean) · scale.
   float* sums;
@@ -137,7 +142,7 @@ size_t dense_shared(const DenseArguments<P>& a, uint32_t own) {
     if (a.operands[o].from.seen != Seen::plain) floats += 3 * a.operands[o].units * P::kStep;
   }
   if (a.sums != nullptr) floats += kThreads * own;
-  return elements * sizeof(typename P::Element) + floats * sizeof(float);
+  return elements * sizeof(typename P::Element) + floats * sizeof(float) + own * 32 * sizeof(typename P::Fragment);
 }
 
 /// Every value's sum over the lanes of its column (those that differ in the upper three bits); lane 4 g + t has that of
@@ -168,7 +173,7 @@ template <class P, class Out, bool kBack, unsigned kN>
 __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
   using Fragment = typename P::Fragment;
-  constexpr unsigned kOwn = P::kOwn, kAhead = 4;
+  constexpr unsigned kOwn = P::kOwn, kAhead = 2;
   Fragment* const kept = reinterpret_cast<Fragment*>(dynamic_shared());
   const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const uint32_t chunk = blockIdx.x % a.chunks, first = chunk * a.teams * kN;
@@ -213,136 +218,176 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   }
   cp_async_wait<0>();
   __syncthreads();
-  float total[kN] = {};
-  for (uint32_t row0 = blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16; row0 < a.rows;
-       row0 += gridDim.x / a.chunks * tile_rows) {
-    if (own == 0) break;
-    const uint32_t row[2] = {row0 + g, row0 + g + 8};
-    // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
-    const auto load = [&](const Rows<const Element>& from, uint32_t column, uint2 (&words)[2]) {
-      unrolled<2>([&](unsigned r) {
-        const size_t at = row[r] < a.rows ? row[r] : a.rows - 1;
-        words[r] = *reinterpret_cast<const uint2*>(from.data + at * from.stride + column);
+  // Two units of an operand are worked on while the next two come.
+  struct Cursor {
+    uint32_t row0, operand, k, unit, column;  ///< unit: of all operands' weights; column: where those of `seen` begin
+  };
+  const auto after = [&](Cursor c) {
+    const DenseOperand<P>& operand = a.operands[c.operand];
+    const uint32_t units = operand.units;
+    c.unit += units - c.k < kAhead ? units - c.k : kAhead;
+    if ((c.k += kAhead) < units) return c;
+    c.k = 0;
+    if (operand.from.seen != Seen::plain) c.column += 3 * units * P::kStep;
+    if (++c.operand < a.count) return c;
+    return Cursor{c.row0 + gridDim.x / a.chunks * tile_rows, 0, 0, 0, 0};
+  };
+  // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
+  const auto load = [&](const Rows<const Element>& from, uint32_t row0, uint32_t column, uint2 (&words)[2]) {
+    unrolled<2>([&](unsigned r) {
+      const uint32_t row = row0 + r * 8 + g, at = row < a.rows ? row : a.rows - 1;
+      words[r] = *reinterpret_cast<const uint2*>(from.data + size_t{at} * from.stride + column);
+    });
+  };
+  uint2 next[kAhead][2] = {}, next_x[kAhead][2] = {};
+  const auto fetch = [&](const Cursor& c) {
+    const DenseOperand<P>& operand = a.operands[c.operand];
+    unrolled<kAhead>([&](unsigned i) {
+      const uint32_t k = c.k + i < operand.units ? c.k + i : c.k, column = k * P::kStep + t * kOwn;
+      load(operand.from.in, c.row0, column, next[i]);
+      if (operand.from.seen == Seen::gradient) load(operand.from.x, c.row0, column, next_x[i]);
+    });
+  };
+  float total[kN] = {}, acc[kN][P::kTerms][4] = {};
+  Cursor now = {blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16, 0, 0, 0, 0};
+  if (own == 0) now.row0 = a.rows;
+  if (now.row0 < a.rows) fetch(now);
+  while (now.row0 < a.rows) {
+    uint2 in[kAhead][2], x[kAhead][2];
+    unrolled<2 * kAhead>([&](unsigned i) {
+      in[i / 2][i % 2] = next[i / 2][i % 2];
+      x[i / 2][i % 2] = next_x[i / 2][i % 2];
+    });
+    const Cursor then = after(now);
+    if (then.row0 < a.rows) fetch(then);
+    const DenseOperand<P>& operand = a.operands[now.operand];
+    if (operand.from.seen != Seen::plain) {
+      unrolled<2 * kAhead>([&](unsigned i) {
+        float v[kOwn], w[kOwn];
+        P::unpack(in[i / 2][i % 2], v);
+        P::unpack(x[i / 2][i % 2], w);
+        see(operand.from, seen + now.column, operand.units * P::kStep, (now.k + i / 2) * P::kStep + t * kOwn, v, w);
+        in[i / 2][i % 2] = P::pack(v);
       });
-    };
-    float acc[kN][P::kTerms][4];
-    unrolled<kN * P::kTerms * 4>([&](unsigned i) { (&acc[0][0][0])[i] = 0; });
-    uint32_t before = 0;
-    const float* columns = seen;
-    for (uint32_t o = 0; o < a.count; ++o) {
-      const DenseOperand<P>& operand = a.operands[o];
-      const Source<P>& from = operand.from;
-      const uint32_t count = operand.units * P::kStep;
-      for (uint32_t k0 = 0; k0 < operand.units; k0 += kAhead) {
-        uint2 in[kAhead][2], x[kAhead][2] = {};
-        unrolled<kAhead>([&](unsigned i) {
-          if (k0 + i < operand.units) load(from.in, (k0 + i) * P::kStep + t * kOwn, in[i]);
-        });
-        if (from.seen == Seen::gradient) {
-          unrolled<kAhead>([&](unsigned i) {
-            if (k0 + i < operand.units) load(from.x, (k0 + i) * P::kStep + t * kOwn, x[i]);
-          });
-        }
-        if (from.seen != Seen::plain) {
-          unrolled<kAhead>([&](unsigned i) {
-            if (k0 + i >= operand.units) return;
-            unrolled<2>([&](unsigned r) {
-              float v[kOwn], w[kOwn];
-              P::unpack(in[i][r], v);
-              P::unpack(x[i][r], w);
-              see(from, columns, count, (k0 + i) * P::kStep + t * kOwn, v, w);
-              in[i][r] = P::pack(v);
-            });
-          });
-        }
-        unrolled<kAhead>([&](unsigned i) {
-          if (k0 + i >= operand.units) return;
-          const typename P::Left left(in[i][0], in[i][1]);
-          if (a.keeps) {
-            const Fragment* const weights = kept + ((before + k0 + i) * width + n0) * 32 + lane;
-            unrolled<kN>([&](unsigned n) {
-              if (n < own) P::multiply(acc[n], left, weights[n * 32]);
-            });
-          } else {
-            const Fragment* const weights = reinterpret_cast<const Fragment*>(operand.weights) +
-                                            (size_t{k0 + i} * a.units + first + n0) * 32 + lane;
-            unrolled<kN>([&](unsigned n) {
-              if (n < own) P::multiply(acc[n], left, weights[n * 32]);
-            });
-          }
+    }
+    if (a.left.data != nullptr && now.operand == 0 && n0 == 0 && chunk == 0) {
+      unrolled<2 * kAhead>([&](unsigned i) {
+        const uint32_t row = now.row0 + i % 2 * 8 + g, unit = now.k + i / 2;
+        if (row >= a.rows || unit >= operand.units) return;
+        *reinterpret_cast<uint2*>(a.left.data + size_t{row} * a.left.stride + unit * P::kStep + t * kOwn) =
+            in[i / 2][i % 2];
+      });
+    }
+    unrolled<kAhead>([&](unsigned i) {
+      if (i > 0 && now.k + i >= operand.units) return;
+      const typename P::Left left(in[i][0], in[i][1]);
+      if (a.keeps) {  // beyond `own`: whatever stands there, for nobody
+        const Fragment* const weights = kept + ((now.unit + i) * width + n0) * 32 + lane;
+        unrolled<kN>([&](unsigned n) { P::multiply(acc[n], left, weights[n * 32]); });
+      } else {
+        const Fragment* const weights = reinterpret_cast<const Fragment*>(operand.weights) +
+                                        (size_t{now.k + i} * a.units + first + n0) * 32 + lane;
+        unrolled<kN>([&](unsigned n) {
+          if (n < own) P::multiply(acc[n], left, weights[n * 32]);
         });
       }
-      before += operand.units;
-      if (from.seen != Seen::plain) columns += 3 * count;
-    }
+    });
+    const uint32_t row0 = now.row0;
+    now = then;
+    if (then.row0 == row0) continue;
+
     // All that is read beside, before anything is written. A gradient whose sums are taken adds to none; what is seen
     // normalised is what that norm had read.
+    constexpr unsigned kBeside = kBack ? kN : 1;
     const bool reads_values = a.slope.activated || a.values.seen != Seen::plain;
-    const bool reads_x = a.sums != nullptr && a.values.seen == Seen::plain;
-    uint2 value[kBack ? kN : 1][2] = {}, more[kBack ? kN : 1][2] = {};
+    const bool reads_more = a.accumulate || (a.sums != nullptr && a.values.seen == Seen::plain);
+    uint2 value[kBeside][2] = {}, more[kBeside][2] = {};
+    const auto column_of = [&](unsigned n) { return (n0 + n) * P::kStep + t * kOwn; };  // of the chunk
     if constexpr (kBack) {
+      const Rows<const Element> beside_it = a.accumulate ? Rows<const Element>{out.data, out.stride} : a.x;
       unrolled<kN>([&](unsigned n) {
         if (n >= own) return;
-        const uint32_t column = (first + n0 + n) * P::kStep + t * kOwn;
-        if (reads_values) load(a.values.in, column, value[n]);
-        if (reads_x) load(a.x, column, more[n]);
-        if (a.accumulate) load({out.data, out.stride}, column, more[n]);
+        const uint32_t column = first * P::kStep + column_of(n);
+        if (reads_values) load(a.values.in, row0, column, value[n]);
+        if (reads_more) load(beside_it, row0, column, more[n]);
       });
     }
     unrolled<kN>([&](unsigned n) {
       if (n >= own) return;
-      const uint32_t own_column = (n0 + n) * P::kStep + t * kOwn, column = first * P::kStep + own_column;
-      float bias[kOwn], mean[kOwn], scale[kOwn], sums[2 * kOwn] = {};
-      load_floats(by_column + own_column, bias);
-      load_floats(by_column + made_columns + own_column, mean);
-      load_floats(by_column + 2 * made_columns + own_column, scale);
-      unrolled<2>([&](unsigned r) {
-        const bool there = row[r] < a.rows;
-        float made[kOwn], h[kOwn] = {};
-        unrolled<kOwn>([&](unsigned c) { made[c] = acc[n][c / 2][2 * r + c % 2]; });
-        Out* const to = out.data + size_t{row[r]} * out.stride + column;
-        if constexpr (kBack) {
-          if (a.slope.activated) {
-            P::unpack(value[n][r], h);
-            const float none[kOwn] = {};
-            if (a.values.seen != Seen::plain) see(a.values, beside, made_columns, own_column, h, none);
-            if (a.slope.activation == nn::Activation::relu) {
-              unrolled<kOwn>([&](unsigned c) { made[c] = h[c] > 0 ? made[c] : 0.0f; });
-            } else {
-              unrolled<kOwn>([&](unsigned c) { made[c] *= derivative(a.slope.activation, h[c]); });
-            }
+      const uint32_t column = first * P::kStep + column_of(n);
+      float made[2 * kOwn], sums[2 * kOwn] = {};  // of both rows
+      unrolled<2 * kOwn>([&](unsigned i) {
+        const unsigned r = i / kOwn, c = i % kOwn;
+        made[i] = acc[n][c / 2][2 * r + c % 2];
+      });
+      const auto both = [&](const uint2(&words)[2], float (&numbers)[2 * kOwn]) {
+        unrolled<2>([&](unsigned r) {
+          float own_row[kOwn];
+          P::unpack(words[r], own_row);
+          unrolled<kOwn>([&](unsigned c) { numbers[r * kOwn + c] = own_row[c]; });
+        });
+      };
+      float h[2 * kOwn] = {};
+      if constexpr (kBack) {
+        if (reads_values) {
+          both(value[n], h);
+          if (a.values.seen != Seen::plain) {
+            unrolled<2>([&](unsigned r) {
+              float own_row[kOwn];
+              unrolled<kOwn>([&](unsigned c) { own_row[c] = h[r * kOwn + c]; });
+              see(a.values, beside, made_columns, column_of(n), own_row, own_row);
+              unrolled<kOwn>([&](unsigned c) { h[r * kOwn + c] = own_row[c]; });
+            });
           }
-          P::unpack(reads_x || a.accumulate ? more[n][r] : value[n][r], h);
-          unrolled<kOwn>([&](unsigned c) {
-            made[c] = column + c < a.kept ? made[c] : 0.0f;
-            if (a.accumulate) made[c] += h[c];
-          });
-          if (there) *reinterpret_cast<uint2*>(to) = P::pack(made);
-        } else {
-          unrolled<kOwn>([&](unsigned c) { made[c] += bias[c]; });
-          if (!a.slope.activated) {
-          } else if (a.slope.activation == nn::Activation::relu) {
-            unrolled<kOwn>([&](unsigned c) { made[c] = fmaxf(made[c], 0.0f); });
+          if (a.slope.activation == nn::Activation::relu) {
+            unrolled<2 * kOwn>([&](unsigned i) { made[i] = h[i] > 0 || !a.slope.activated ? made[i] : 0.0f; });
           } else {
-            unrolled<kOwn>([&](unsigned c) { made[c] = activated<P::kFast>(a.slope.activation, made[c]); });
-          }
-          if (there && sizeof(Out) == sizeof(Element) && column + kOwn <= a.columns) {
-            *reinterpret_cast<uint2*>(to) = P::pack(made);
-          } else if (there) {
-#pragma unroll
-            for (unsigned c = 0; c < kOwn; ++c) {  // what is beyond may be another value's
-              if (column + c < a.columns) store_value(to + c, made[c]);
-            }
+            unrolled<2 * kOwn>([&](unsigned i) { made[i] *= slope_at(a.slope, h[i]); });
           }
         }
-        if (a.sums == nullptr || !there) return;
-        unrolled<kOwn>([&](unsigned c) {
-          const float gap = kBack ? (h[c] - mean[c]) * scale[c] : made[c] - mean[c];
-          sums[c] += kBack ? made[c] : gap;
-          sums[kOwn + c] += kBack ? made[c] * gap : gap * gap;
-        });
+        if (a.kept < a.columns) {
+          unrolled<2 * kOwn>([&](unsigned i) { made[i] = column + i % kOwn < a.kept ? made[i] : 0.0f; });
+        }
+        uint2 other[2];
+        unrolled<2>([&](unsigned r) { other[r] = reads_more ? more[n][r] : value[n][r]; });
+        both(other, h);
+        if (a.accumulate) unrolled<2 * kOwn>([&](unsigned i) { made[i] += h[i]; });
+      } else {
+        float bias[kOwn];
+        load_floats(by_column + column_of(n), bias);
+        unrolled<2 * kOwn>([&](unsigned i) { made[i] += bias[i % kOwn]; });
+        activate<P>(a.slope, made);
+      }
+      unrolled<2>([&](unsigned r) {
+        const uint32_t row = row0 + r * 8 + g;
+        if (row >= a.rows) return;
+        Out* const to = out.data + size_t{row} * out.stride + column;
+        float own_row[kOwn];
+        unrolled<kOwn>([&](unsigned c) { own_row[c] = made[r * kOwn + c]; });
+        if constexpr (sizeof(Out) == sizeof(Element)) {  // back, columns are a multiple of 16
+          if (column + kOwn <= a.columns) {
+            *reinterpret_cast<uint2*>(to) = P::pack(own_row);
+            return;
+          }
+        }
+#pragma unroll
+        for (unsigned c = 0; c < kOwn; ++c) {  // what is beyond may be another value's
+          if (column + c < a.columns) store_value(to + c, own_row[c]);
+        }
       });
-      if (a.sums != nullptr) total[n] += column_sum(sums);
+      unrolled<P::kTerms * 4>([&](unsigned i) { (&acc[n][0][0])[i] = 0; });
+      if (a.sums == nullptr) return;
+      float mean[kOwn], scale[kOwn];
+      load_floats(by_column + made_columns + column_of(n), mean);
+      if (kBack) load_floats(by_column + 2 * made_columns + column_of(n), scale);
+      unrolled<2 * kOwn>([&](unsigned i) {
+        const unsigned c = i % kOwn;
+        const float there = row0 + i / kOwn * 8 + g < a.rows ? made[i] : kBack ? 0.0f : mean[c];
+        const float gap = kBack ? (h[i] - mean[c]) * scale[c] : there - mean[c];
+        sums[c] += kBack ? there : gap;
+        sums[kOwn + c] += kBack ? there * gap : gap * gap;
+      });
+      total[n] += column_sum(sums);
     });
   }
   if (a.sums == nullptr) return;
@@ -367,25 +412,19 @@ __host__ __device__ constexpr uint32_t weight_parts(uint32_t in_blocks, uint32_t
   return in_blocks * ((out_blocks + kWide - 1) / kWide);
 }
 
-/// What a gradient of weights is made of beside the rows, and where it is left (WeightArguments).
+/// What a gradient of weights is made of, and where it is left (WeightArguments).
 template <class P>
 struct DenseWeights {
   uint32_t rows;
-  Source<P> in, d_out;
+  Source<P> in;  ///< plain or normalised
+  Rows<const typename P::Element> d_out;
   uint32_t in_columns, out_columns;  ///< multiples of 16
   float* slots;
   uint32_t slices;
-
-  /// Tiles of one stage: of `in`, of the gradient, and of what the norm behind had read.
-  [[nodiscard]] __host__ __device__ __forceinline__ uint32_t tiles() const {
-    return d_out.seen == Seen::gradient ? 1 + 2 * kWide : 1 + kWide;
-  }
-  /// Bytes of shared memory: two stages, and what is seen by column.
-  [[nodiscard]] size_t shared() const {
-    const bool sees = in.seen != Seen::plain || d_out.seen != Seen::plain;
-    return 2 * tiles() * kBlock * sizeof(typename P::Element) + (sees ? 3 * (1 + kWide) * kTile * sizeof(float) : 0);
-  }
 };
+template <class P>
+inline constexpr size_t kWeightsShared =
+    2 * (1 + kWide) * kBlock * sizeof(typename P::Element) + 3 * kTile * sizeof(float);
 
 /// Up to kWide blocks of a tile of rows, from column `first` on, zero below; arrives with the next group of copies.
 template <class P>
@@ -405,22 +444,17 @@ __device__ __forceinline__ void fetch_rows(const Rows<const typename P::Element>
     }
   }
 }
-/// What this thread has fetched as a product sees it; `x`: tiles likewise; `columns`: what copy_columns() has left.
+/// What this thread has fetched of a block as a product sees it; `columns`: what copy_columns() has left.
 template <class P>
 __device__ __forceinline__ void see_rows(const Source<P>& source, const float* columns, uint32_t rows, uint32_t width,
-                                         typename P::Element* tiles, const typename P::Element* x_tiles) {
-  if (source.seen == Seen::plain) return;
+                                         typename P::Element* tile) {
   const unsigned shift = vector_shift<P>(width), column = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
-  if (column >= width) return;
-  const uint32_t block = column / kTile * kBlock;
+  if (source.seen == Seen::plain || column >= width) return;
   for (unsigned r = threadIdx.x >> shift; r < rows; r += kThreads >> shift) {
-    uint4* const at = reinterpret_cast<uint4*>(tiles + block + P::place(r, column % kTile));
-    float v[P::kVector], x[P::kVector] = {};
+    uint4* const at = reinterpret_cast<uint4*>(tile + P::place(r, column));
+    float v[P::kVector];
     P::unpack(*at, v);
-    if (source.seen == Seen::gradient) {
-      P::unpack(*reinterpret_cast<const uint4*>(x_tiles + block + P::place(r, column % kTile)), x);
-    }
-    see(source, columns, width, column, v, x);
+    see(source, columns, width, column, v, v);
     *at = P::pack(v);
   }
 }
@@ -431,7 +465,7 @@ template <class P>
 __global__ void __launch_bounds__(kThreads, 2) weights_kernel(DenseWeights<P> a) {
   using Element = typename P::Element;
   Element* buffers = reinterpret_cast<Element*>(dynamic_shared());
-  const uint32_t stage = a.tiles() * kBlock;
+  constexpr uint32_t kStage = (1 + kWide) * kBlock;
   const uint32_t in_blocks = (a.in_columns + kTile - 1) / kTile, out_blocks = (a.out_columns + kTile - 1) / kTile;
   const uint32_t parts = weight_parts(in_blocks, out_blocks), part = blockIdx.x % parts, slice = blockIdx.x / parts;
   const uint32_t i = part % in_blocks, first = part / in_blocks * kWide;
@@ -443,29 +477,24 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(DenseWeights<P> a)
   const auto rows_of = [&](uint32_t tile) { return a.rows - tile * kTile < kTile ? a.rows - tile * kTile : kTile; };
   const auto fetch = [&](uint32_t tile, Element* to) {
     fetch_rows<P>(a.in.in, tile * kTile, rows_of(tile), i * kTile, in_width, to);
-    fetch_rows<P>(a.d_out.in, tile * kTile, rows_of(tile), first * kTile, out_width, to + kBlock);
-    if (a.d_out.seen != Seen::gradient) return;
-    fetch_rows<P>(a.d_out.x, tile * kTile, rows_of(tile), first * kTile, out_width, to + (1 + kWide) * kBlock);
+    fetch_rows<P>(a.d_out, tile * kTile, rows_of(tile), first * kTile, out_width, to + kBlock);
   };
   float sums[2][2][4][4] = {}, bias[kWide] = {};
   pdl_wait();
   pdl_trigger();
   fetch(slice, buffers);
   cp_async_commit();
-  float* const in_columns = reinterpret_cast<float*>(buffers + 2 * stage);
-  float* const d_columns = in_columns + 3 * kTile;
+  float* const in_columns = reinterpret_cast<float*>(buffers + 2 * kStage);
   copy_columns(a.in, i * kTile, in_width, in_columns);
-  copy_columns(a.d_out, first * kTile, out_width, d_columns);
   __syncthreads();
   unsigned at = 0;
   for (uint32_t tile = slice; tile < tiles; tile += a.slices, at ^= 1) {
-    Element* const in = buffers + at * stage;
-    Element* const d = in + kBlock;
-    if (tile + a.slices < tiles) fetch(tile + a.slices, buffers + (at ^ 1) * stage);
+    Element* const in = buffers + at * kStage;
+    const Element* const d = in + kBlock;
+    if (tile + a.slices < tiles) fetch(tile + a.slices, buffers + (at ^ 1) * kStage);
     cp_async_commit();
     cp_async_wait<1>();
-    see_rows<P>(a.in, in_columns, rows_of(tile), in_width, in, in);
-    see_rows<P>(a.d_out, d_columns, rows_of(tile), out_width, d, in + (1 + kWide) * kBlock);
+    see_rows<P>(a.in, in_columns, rows_of(tile), in_width, in);
     __syncthreads();
     unrolled<2>([&](unsigned own) {
       const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;

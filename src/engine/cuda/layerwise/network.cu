@@ -906,7 +906,7 @@ class Maker {
         out_.buffers[out_.values[norm->out].buffer].columns = 0;
       }
       norm->unmade_back = maker != nullptr && of_input == 1 && !out_.values[norm->in.value].slope.activated &&
-                          out_.values[norm->in.value].within == kNone;
+                          out_.values[norm->in.value].within == kNone && learned(maker->operands[0].in);
       if (norm->unmade_back) maker->through = i;
     }
   }
@@ -952,18 +952,19 @@ class Maker {
     for (std::size_t i = out_.ops.size(); i-- > 0;) {
       if (const std::size_t v = out_of(out_.ops[i]); v != kNone) first[root(v)] = i;
     }
-    const auto left_to = [&](std::size_t i) {  // whose gradient the operation reads: a norm's, or its own output's
-      const auto* linear = std::get_if<LinearOp>(&out_.ops[i]);
-      if (linear == nullptr || linear->through == kNone) return out_of(out_.ops[i]);
-      return std::get<NormOp>(out_.ops[linear->through]).out;
-    };
+    std::vector<std::vector<std::size_t>> last(out_.ops.size());  // values whose gradients an operation is the last to read
     for (std::size_t i = 0; i < out_.ops.size(); ++i) {
-      if (left_to(i) != out_of(out_.ops[i])) first[root(left_to(i))] = i;
+      const auto* linear = std::get_if<LinearOp>(&out_.ops[i]);
+      if (linear != nullptr && linear->through != kNone) {
+        first[root(std::get<NormOp>(out_.ops[linear->through]).out)] = i;
+      }
+    }
+    for (std::size_t v = 0; v < first.size(); ++v) {
+      if (first[v] != kNone && root(v) == v) last[first[v]].push_back(v);
     }
     for (std::size_t i = out_.ops.size(); i-- > 0;) {
       for (Reading* reading : readings(out_.ops[i])) {
-        const auto* norm = std::get_if<NormOp>(&out_.ops[i]);
-        if (!learned(*reading) || (norm != nullptr && norm->unmade_back)) continue;
+        if (!learned(*reading)) continue;
         ValueSpec& value = out_.values[root(reading->value)];
         reading->accumulate = value.slot != kNone;
         if (reading->accumulate) continue;
@@ -975,9 +976,8 @@ class Maker {
         free.pop_back();
         out_.gradients[value.slot].users.push_back({value.space, value.columns});
       }
-      const std::size_t v = left_to(i);
-      if (v != kNone && first[root(v)] == i && out_.values[root(v)].slot != kNone) {
-        free.push_back(out_.values[root(v)].slot);
+      for (const std::size_t v : last[i]) {
+        if (out_.values[v].slot != kNone) free.push_back(out_.values[v].slot);
       }
     }
   }

@@ -386,15 +386,14 @@ class RunnerOf final : public Runner {
     const auto kernel = shape.own == 3 ? dense_kernel<P, Out, kBack, 3> : dense_kernel<P, Out, kBack, 4>;
     follow(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a, shape.own), a, out);
   }
-  // A value as a linear step reads it; and the gradient of what that makes.
+  // A value as a linear step reads it; and the gradient of what that makes, as a norm gives it back.
   [[nodiscard]] Source<P> source(std::size_t v) {
-    if (value(v).norm == kNone) return {read(v), {}, Seen::plain, {}, nullptr, nullptr, nullptr};
+    if (value(v).norm == kNone) return {read(v)};
     const auto& norm = std::get<NormOp>(network_.ops[value(v).norm]);
     const NormNumbers numbers = numbers_of(norm);
     return {read(norm.in.value), {}, Seen::normalised, value(v).slope, numbers.of_x, nullptr, numbers.fixed};
   }
   [[nodiscard]] Source<P> gradient_source(const LinearOp& op) {
-    if (op.through == kNone) return {gradient_of(op.out), {}, Seen::plain, {}, nullptr, nullptr, nullptr};
     const auto& norm = std::get<NormOp>(network_.ops[op.through]);
     const NormNumbers numbers = numbers_of(norm);
     return {gradient_of(norm.out), read(op.out), Seen::gradient, {}, numbers.of_d, numbers.of_x, numbers.fixed};
@@ -465,21 +464,26 @@ class RunnerOf final : public Runner {
       float* const slots = slots_.data() + from.slots;
       if (from.link == kNone) {
         const uint32_t rows = batch.plan.rows[out.space];
-        const DenseWeights<P> of{rows,        source(from.in.value), gradient_source(op), from.in_columns,
-                                 out_columns, slots,                 count};
+        const DenseWeights<P> of{rows,  source(from.in.value), gradient_of(op.out), from.in_columns, out_columns,
+                                 slots, count};
+        if (wanted(from.in)) {
+          DenseArguments<P> a{};
+          a.operands[a.count++] = {Source<P>{of.d_out}, units(out_columns), weights, nullptr};
+          if (op.through != kNone && &from == op.operands.data()) {  // the others read what it leaves
+            a.operands[0].from = gradient_source(op);
+            a.left = gradient_at(op.out);
+          }
+          a.rows = rows;
+          a.columns = from.in_columns;
+          a.kept = value(from.in.value).gradient_columns;
+          a.values = of.in;
+          a.slope = value(from.in.value).slope;
+          a.accumulate = from.in.accumulate;
+          measure(batch, from.measured, true, a);
+          dense<true>(a, gradient_at(from.in.value));
+        }
         follow(weights_kernel<P>, std::size_t{count} * weight_parts(from.in_blocks, op.out_blocks), kThreads,
-               of.shared(), of);
-        if (!wanted(from.in)) continue;
-        DenseArguments<P> a{};
-        a.operands[a.count++] = {of.d_out, units(out_columns), weights, nullptr};
-        a.rows = rows;
-        a.columns = from.in_columns;
-        a.kept = value(from.in.value).gradient_columns;
-        a.values = of.in;
-        a.slope = value(from.in.value).slope;
-        a.accumulate = from.in.accumulate;
-        measure(batch, from.measured, true, a);
-        dense<true>(a, gradient_at(from.in.value));
+               kWeightsShared<P>, of);
         continue;
       }
       const std::size_t blocks = std::size_t{count} * from.units;
