@@ -55,20 +55,38 @@ __device__ __forceinline__ void activate(const Slope& slope, float (&numbers)[kC
     unrolled<kCount>([&](unsigned c) { numbers[c] = activated<P::kFast>(slope.activation, numbers[c]); });
   }
 }
-/// Numbers from `column` on as a product sees them; `columns`: what copy_columns() has left.
-template <class P, unsigned kCount>
+/// Numbers as a product sees them, of one row from `column` on, or row after row; `columns`: what copy_columns() has
+/// left of `count` columns.
+template <unsigned kColumns, class P, unsigned kCount>
 __device__ __forceinline__ void see(const Source<P>& source, const float* columns, uint32_t count, uint32_t column,
                                     float (&in)[kCount], const float (&x)[kCount]) {
-  float of_in[kCount], fixed[kCount];
+  float of_in[kColumns], fixed[kColumns];
   load_floats(columns + column, of_in);
   load_floats(columns + 2 * count + column, fixed);
   if (source.seen == Seen::gradient) {
-    float of_x[kCount];
+    float of_x[kColumns];
     load_floats(columns + count + column, of_x);
-    unrolled<kCount>([&](unsigned c) { fixed[c] += x[c] * of_x[c]; });
+    unrolled<kCount>([&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + (x[i] * of_x[i % kColumns] + fixed[i % kColumns]); });
+  } else {
+    unrolled<kCount>([&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + fixed[i % kColumns]; });
   }
-  unrolled<kCount>([&](unsigned c) { in[c] = in[c] * of_in[c] + fixed[c]; });
   activate<P>(source.slope, in);
+}
+
+/// What a thread has of two rows of a unit.
+template <class P>
+__device__ __forceinline__ void unpack_both(const uint2 (&words)[2], float (&out)[2 * P::kOwn]) {
+  unrolled<2>([&](unsigned r) {
+    float row[P::kOwn];
+    P::unpack(words[r], row);
+    unrolled<P::kOwn>([&](unsigned c) { out[r * P::kOwn + c] = row[c]; });
+  });
+}
+template <class P>
+__device__ __forceinline__ uint2 pack_row(const float (&both)[2 * P::kOwn], unsigned r) {
+  float row[P::kOwn];
+  unrolled<P::kOwn>([&](unsigned c) { row[c] = both[r * P::kOwn + c]; });
+  return P::pack(row);
 }
 
 template <class P>
@@ -168,14 +186,15 @@ __device__ __forceinline__ void store_value(float* to, float value) { *to = valu
 __device__ __forceinline__ void store_value(Half* to, float value) { *to = to_half(value); }
 
 /// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
-/// of rows. kN: units of columns that a warp makes.
+/// of rows. kN: units of columns that a warp makes. What is the same for a warp is taken from its first lane, so that no
+/// branch splits one.
 template <class P, class Out, bool kBack, unsigned kN>
 __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
   using Fragment = typename P::Fragment;
-  constexpr unsigned kOwn = P::kOwn, kAhead = 2;
+  constexpr unsigned kOwn = P::kOwn, kAhead = 4, kBoth = 2 * kOwn;  // numbers of a thread in a unit: of a row, of two
   Fragment* const kept = reinterpret_cast<Fragment*>(dynamic_shared());
-  const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const unsigned warp = shfl(threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const uint32_t chunk = blockIdx.x % a.chunks, first = chunk * a.teams * kN;
   const uint32_t width = a.units - first < a.teams * kN ? a.units - first : a.teams * kN;
   const uint32_t n0 = warp % a.teams * kN, own = n0 >= width ? 0 : width - n0 < kN ? width - n0 : kN;
@@ -218,179 +237,159 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   }
   cp_async_wait<0>();
   __syncthreads();
-  // Two units of an operand are worked on while the next two come.
-  struct Cursor {
-    uint32_t row0, operand, k, unit, column;  ///< unit: of all operands' weights; column: where those of `seen` begin
-  };
-  const auto after = [&](Cursor c) {
-    const DenseOperand<P>& operand = a.operands[c.operand];
-    const uint32_t units = operand.units;
-    c.unit += units - c.k < kAhead ? units - c.k : kAhead;
-    if ((c.k += kAhead) < units) return c;
-    c.k = 0;
-    if (operand.from.seen != Seen::plain) c.column += 3 * units * P::kStep;
-    if (++c.operand < a.count) return c;
-    return Cursor{c.row0 + gridDim.x / a.chunks * tile_rows, 0, 0, 0, 0};
-  };
-  // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
-  const auto load = [&](const Rows<const Element>& from, uint32_t row0, uint32_t column, uint2 (&words)[2]) {
-    unrolled<2>([&](unsigned r) {
-      const uint32_t row = row0 + r * 8 + g, at = row < a.rows ? row : a.rows - 1;
-      words[r] = *reinterpret_cast<const uint2*>(from.data + size_t{at} * from.stride + column);
-    });
-  };
-  uint2 next[kAhead][2] = {}, next_x[kAhead][2] = {};
-  const auto fetch = [&](const Cursor& c) {
-    const DenseOperand<P>& operand = a.operands[c.operand];
-    unrolled<kAhead>([&](unsigned i) {
-      const uint32_t k = c.k + i < operand.units ? c.k + i : c.k, column = k * P::kStep + t * kOwn;
-      load(operand.from.in, c.row0, column, next[i]);
-      if (operand.from.seen == Seen::gradient) load(operand.from.x, c.row0, column, next_x[i]);
-    });
-  };
-  float total[kN] = {}, acc[kN][P::kTerms][4] = {};
-  Cursor now = {blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16, 0, 0, 0, 0};
-  if (own == 0) now.row0 = a.rows;
-  if (now.row0 < a.rows) fetch(now);
-  while (now.row0 < a.rows) {
-    uint2 in[kAhead][2], x[kAhead][2];
-    unrolled<2 * kAhead>([&](unsigned i) {
-      in[i / 2][i % 2] = next[i / 2][i % 2];
-      x[i / 2][i % 2] = next_x[i / 2][i % 2];
-    });
-    const Cursor then = after(now);
-    if (then.row0 < a.rows) fetch(then);
-    const DenseOperand<P>& operand = a.operands[now.operand];
-    if (operand.from.seen != Seen::plain) {
-      unrolled<2 * kAhead>([&](unsigned i) {
-        float v[kOwn], w[kOwn];
-        P::unpack(in[i / 2][i % 2], v);
-        P::unpack(x[i / 2][i % 2], w);
-        see(operand.from, seen + now.column, operand.units * P::kStep, (now.k + i / 2) * P::kStep + t * kOwn, v, w);
-        in[i / 2][i % 2] = P::pack(v);
-      });
-    }
-    if (a.left.data != nullptr && now.operand == 0 && n0 == 0 && chunk == 0) {
-      unrolled<2 * kAhead>([&](unsigned i) {
-        const uint32_t row = now.row0 + i % 2 * 8 + g, unit = now.k + i / 2;
-        if (row >= a.rows || unit >= operand.units) return;
-        *reinterpret_cast<uint2*>(a.left.data + size_t{row} * a.left.stride + unit * P::kStep + t * kOwn) =
-            in[i / 2][i % 2];
-      });
-    }
-    unrolled<kAhead>([&](unsigned i) {
-      if (i > 0 && now.k + i >= operand.units) return;
-      const typename P::Left left(in[i][0], in[i][1]);
-      if (a.keeps) {  // beyond `own`: whatever stands there, for nobody
-        const Fragment* const weights = kept + ((now.unit + i) * width + n0) * 32 + lane;
-        unrolled<kN>([&](unsigned n) { P::multiply(acc[n], left, weights[n * 32]); });
-      } else {
-        const Fragment* const weights = reinterpret_cast<const Fragment*>(operand.weights) +
-                                        (size_t{now.k + i} * a.units + first + n0) * 32 + lane;
-        unrolled<kN>([&](unsigned n) {
-          if (n < own) P::multiply(acc[n], left, weights[n * 32]);
+  const uint32_t own_first = n0 * P::kStep + t * kOwn;  // of this thread's columns, among those of the chunk
+  const bool activates = a.slope.activated, relu = a.slope.activation == nn::Activation::relu;
+  // A gradient whose sums are taken adds to none; what is seen normalised is what that norm had read.
+  const bool measures = a.sums != nullptr, reads_values = activates || a.values.seen != Seen::plain;
+  const bool reads_more = a.accumulate || (measures && a.values.seen == Seen::plain);
+  float total[kN] = {};
+  for (uint32_t row0 = own == 0 ? a.rows : blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16; row0 < a.rows;
+       row0 += gridDim.x / a.chunks * tile_rows) {
+    // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
+    const uint32_t upper = row0 + g, lower = upper + 8, last = a.rows - 1;
+    const bool there[2] = {upper <= last, lower <= last};
+    const uint32_t row[2] = {there[0] ? upper : last, there[1] ? lower : last};
+    const auto at = [&](const Rows<const Element>& from, unsigned r, uint32_t column) {
+      return reinterpret_cast<const uint2*>(from.data + size_t{row[r]} * from.stride + column);
+    };
+    constexpr uint32_t kUnit = P::kStep * sizeof(Element) / sizeof(uint2);  // words from a unit to the next
+    float acc[kN][P::kTerms][4];
+    unrolled<kN * P::kTerms * 4>([&](unsigned i) { (&acc[0][0][0])[i] = 0; });
+    const float* columns = seen;
+    const Fragment* weights = kept + n0 * 32 + lane;
+    for (uint32_t o = 0; o < a.count; ++o) {
+      const DenseOperand<P>& operand = a.operands[o];
+      const Source<P>& from = operand.from;
+      const uint32_t units = operand.units;
+      const bool leaves = o == 0 && a.left.data != nullptr && n0 == 0 && chunk == 0;
+      const uint2* in_at[2] = {at(from.in, 0, t * kOwn), at(from.in, 1, t * kOwn)};
+      const uint2* x_at[2] = {nullptr, nullptr};
+      if (from.seen == Seen::gradient) x_at[0] = at(from.x, 0, t * kOwn), x_at[1] = at(from.x, 1, t * kOwn);
+      for (uint32_t k0 = 0; k0 < units; k0 += kAhead) {
+        uint2 in[kAhead][2] = {}, x[kAhead][2] = {};
+        unrolled<kAhead>([&](unsigned i) {
+          if (k0 + i >= units) return;
+          unrolled<2>([&](unsigned r) { in[i][r] = in_at[r][i * kUnit]; });
         });
+        if (from.seen != Seen::plain) {
+          if (from.seen == Seen::gradient) {
+            unrolled<kAhead>([&](unsigned i) {
+              if (k0 + i >= units) return;
+              unrolled<2>([&](unsigned r) { x[i][r] = x_at[r][i * kUnit]; });
+            });
+            unrolled<2>([&](unsigned r) { x_at[r] += kAhead * kUnit; });
+          }
+          unrolled<kAhead>([&](unsigned i) {
+            if (k0 + i >= units) return;
+            float v[kBoth], w[kBoth];
+            unpack_both<P>(in[i], v);
+            unpack_both<P>(x[i], w);
+            see<kOwn>(from, columns, units * P::kStep, (k0 + i) * P::kStep + t * kOwn, v, w);
+            unrolled<2>([&](unsigned r) { in[i][r] = pack_row<P>(v, r); });
+            if (!leaves) return;
+            unrolled<2>([&](unsigned r) {
+              Element* const to = a.left.data + size_t{row[r]} * a.left.stride + (k0 + i) * P::kStep + t * kOwn;
+              if (there[r]) *reinterpret_cast<uint2*>(to) = in[i][r];
+            });
+          });
+        }
+        unrolled<2>([&](unsigned r) { in_at[r] += kAhead * kUnit; });
+        if (a.keeps) {
+          unrolled<kAhead>([&](unsigned i) {
+            if (k0 + i >= units) return;
+            const typename P::Left left(in[i][0], in[i][1]);
+            // Beyond `own`: whatever stands there, for nobody.
+            unrolled<kN>([&](unsigned n) { P::multiply(acc[n], left, weights[n * 32]); });
+            weights += width * 32;
+          });
+        } else {
+          unrolled<kAhead>([&](unsigned i) {
+            if (k0 + i >= units) return;
+            const typename P::Left left(in[i][0], in[i][1]);
+            const Fragment* const far = reinterpret_cast<const Fragment*>(operand.weights) +
+                                        (size_t{k0 + i} * a.units + first + n0) * 32 + lane;
+            unrolled<kN>([&](unsigned n) {
+              if (n < own) P::multiply(acc[n], left, far[n * 32]);
+            });
+          });
+        }
       }
-    });
-    const uint32_t row0 = now.row0;
-    now = then;
-    if (then.row0 == row0) continue;
+      if (from.seen != Seen::plain) columns += 3 * units * P::kStep;
+    }
 
-    // All that is read beside, before anything is written. A gradient whose sums are taken adds to none; what is seen
-    // normalised is what that norm had read.
+    // All that is read beside, before anything is written.
     constexpr unsigned kBeside = kBack ? kN : 1;
-    const bool reads_values = a.slope.activated || a.values.seen != Seen::plain;
-    const bool reads_more = a.accumulate || (a.sums != nullptr && a.values.seen == Seen::plain);
     uint2 value[kBeside][2] = {}, more[kBeside][2] = {};
-    const auto column_of = [&](unsigned n) { return (n0 + n) * P::kStep + t * kOwn; };  // of the chunk
     if constexpr (kBack) {
-      const Rows<const Element> beside_it = a.accumulate ? Rows<const Element>{out.data, out.stride} : a.x;
-      unrolled<kN>([&](unsigned n) {
-        if (n >= own) return;
-        const uint32_t column = first * P::kStep + column_of(n);
-        if (reads_values) load(a.values.in, row0, column, value[n]);
-        if (reads_more) load(beside_it, row0, column, more[n]);
+      const Rows<const Element> other = a.accumulate ? Rows<const Element>{out.data, out.stride} : a.x;
+      unrolled<2>([&](unsigned r) {
+        const uint2* const value_at = at(a.values.in, r, first * P::kStep + own_first);
+        const uint2* const more_at = at(other, r, first * P::kStep + own_first);
+        unrolled<kN>([&](unsigned n) {
+          if (reads_values && n < own) value[n][r] = value_at[n * kUnit];
+          if (reads_more && n < own) more[n][r] = more_at[n * kUnit];
+        });
       });
     }
+    Out* const to[2] = {out.data + size_t{row[0]} * out.stride + first * P::kStep + own_first,
+                        out.data + size_t{row[1]} * out.stride + first * P::kStep + own_first};
     unrolled<kN>([&](unsigned n) {
       if (n >= own) return;
-      const uint32_t column = first * P::kStep + column_of(n);
-      float made[2 * kOwn], sums[2 * kOwn] = {};  // of both rows
-      unrolled<2 * kOwn>([&](unsigned i) {
-        const unsigned r = i / kOwn, c = i % kOwn;
-        made[i] = acc[n][c / 2][2 * r + c % 2];
-      });
-      const auto both = [&](const uint2(&words)[2], float (&numbers)[2 * kOwn]) {
-        unrolled<2>([&](unsigned r) {
-          float own_row[kOwn];
-          P::unpack(words[r], own_row);
-          unrolled<kOwn>([&](unsigned c) { numbers[r * kOwn + c] = own_row[c]; });
-        });
-      };
-      float h[2 * kOwn] = {};
+      const uint32_t at_column = own_first + n * P::kStep, column = first * P::kStep + at_column;
+      float made[kBoth], h[kBoth] = {};
+      unrolled<kBoth>([&](unsigned i) { made[i] = acc[n][i % kOwn / 2][i / kOwn * 2 + i % 2]; });
       if constexpr (kBack) {
         if (reads_values) {
-          both(value[n], h);
-          if (a.values.seen != Seen::plain) {
-            unrolled<2>([&](unsigned r) {
-              float own_row[kOwn];
-              unrolled<kOwn>([&](unsigned c) { own_row[c] = h[r * kOwn + c]; });
-              see(a.values, beside, made_columns, column_of(n), own_row, own_row);
-              unrolled<kOwn>([&](unsigned c) { h[r * kOwn + c] = own_row[c]; });
-            });
-          }
-          if (a.slope.activation == nn::Activation::relu) {
-            unrolled<2 * kOwn>([&](unsigned i) { made[i] = h[i] > 0 || !a.slope.activated ? made[i] : 0.0f; });
-          } else {
-            unrolled<2 * kOwn>([&](unsigned i) { made[i] *= slope_at(a.slope, h[i]); });
+          unpack_both<P>(value[n], h);
+          if (a.values.seen != Seen::plain) see<kOwn>(a.values, beside, made_columns, at_column, h, h);
+          if (activates && relu) {
+            unrolled<kBoth>([&](unsigned i) { made[i] = h[i] > 0 ? made[i] : 0.0f; });
+          } else if (activates) {
+            unrolled<kBoth>([&](unsigned i) { made[i] *= derivative(a.slope.activation, h[i]); });
           }
         }
         if (a.kept < a.columns) {
-          unrolled<2 * kOwn>([&](unsigned i) { made[i] = column + i % kOwn < a.kept ? made[i] : 0.0f; });
+          unrolled<kBoth>([&](unsigned i) { made[i] = column + i % kOwn < a.kept ? made[i] : 0.0f; });
         }
-        uint2 other[2];
-        unrolled<2>([&](unsigned r) { other[r] = reads_more ? more[n][r] : value[n][r]; });
-        both(other, h);
-        if (a.accumulate) unrolled<2 * kOwn>([&](unsigned i) { made[i] += h[i]; });
+        if (reads_more) {
+          unpack_both<P>(more[n], h);
+        } else {
+          unpack_both<P>(value[n], h);
+        }
+        if (a.accumulate) unrolled<kBoth>([&](unsigned i) { made[i] += h[i]; });
       } else {
         float bias[kOwn];
-        load_floats(by_column + column_of(n), bias);
-        unrolled<2 * kOwn>([&](unsigned i) { made[i] += bias[i % kOwn]; });
+        load_floats(by_column + at_column, bias);
+        unrolled<kBoth>([&](unsigned i) { made[i] += bias[i % kOwn]; });
         activate<P>(a.slope, made);
       }
       unrolled<2>([&](unsigned r) {
-        const uint32_t row = row0 + r * 8 + g;
-        if (row >= a.rows) return;
-        Out* const to = out.data + size_t{row} * out.stride + column;
-        float own_row[kOwn];
-        unrolled<kOwn>([&](unsigned c) { own_row[c] = made[r * kOwn + c]; });
+        if (!there[r]) return;
         if constexpr (sizeof(Out) == sizeof(Element)) {  // back, columns are a multiple of 16
           if (column + kOwn <= a.columns) {
-            *reinterpret_cast<uint2*>(to) = P::pack(own_row);
+            *reinterpret_cast<uint2*>(to[r] + n * P::kStep) = pack_row<P>(made, r);
             return;
           }
         }
-#pragma unroll
-        for (unsigned c = 0; c < kOwn; ++c) {  // what is beyond may be another value's
-          if (column + c < a.columns) store_value(to + c, own_row[c]);
-        }
+        unrolled<kOwn>([&](unsigned c) {  // what is beyond may be another value's
+          if (column + c < a.columns) store_value(to[r] + n * P::kStep + c, made[r * kOwn + c]);
+        });
       });
-      unrolled<P::kTerms * 4>([&](unsigned i) { (&acc[n][0][0])[i] = 0; });
-      if (a.sums == nullptr) return;
-      float mean[kOwn], scale[kOwn];
-      load_floats(by_column + made_columns + column_of(n), mean);
-      if (kBack) load_floats(by_column + 2 * made_columns + column_of(n), scale);
-      unrolled<2 * kOwn>([&](unsigned i) {
+      if (!measures) return;
+      float mean[kOwn], scale[kOwn], sums[kBoth] = {};
+      load_floats(by_column + made_columns + at_column, mean);
+      if (kBack) load_floats(by_column + 2 * made_columns + at_column, scale);
+      unrolled<kBoth>([&](unsigned i) {
         const unsigned c = i % kOwn;
-        const float there = row0 + i / kOwn * 8 + g < a.rows ? made[i] : kBack ? 0.0f : mean[c];
-        const float gap = kBack ? (h[i] - mean[c]) * scale[c] : there - mean[c];
-        sums[c] += kBack ? there : gap;
-        sums[kOwn + c] += kBack ? there * gap : gap * gap;
+        const float gap = kBack ? (h[i] - mean[c]) * scale[c] : made[i] - mean[c];
+        const float one = there[i / kOwn] ? kBack ? made[i] : gap : 0.0f;
+        sums[c] += one;
+        sums[kOwn + c] += one * gap;
       });
       total[n] += column_sum(sums);
     });
   }
-  if (a.sums == nullptr) return;
+  if (!measures) return;
   float* const totals = seen + seen_count;
   unrolled<kN>([&](unsigned n) { totals[(warp * kN + n) * 32 + lane] = total[n]; });
   __syncthreads();
@@ -454,7 +453,7 @@ __device__ __forceinline__ void see_rows(const Source<P>& source, const float* c
     uint4* const at = reinterpret_cast<uint4*>(tile + P::place(r, column));
     float v[P::kVector];
     P::unpack(*at, v);
-    see(source, columns, width, column, v, v);
+    see<P::kVector>(source, columns, width, column, v, v);
     *at = P::pack(v);
   }
 }
