@@ -519,28 +519,34 @@ class RunnerOf final : public Runner {
     with_gathered(op,
                   [&](auto kind) { run(gather_kernel<P, kind()>, tiles_of(a.rows.rows, a.tile_rows), a, at(op.out)); });
   }
+  [[nodiscard]] typename GatherBackArguments<P>::Side side(const Reading& reading) {
+    return {read(reading.value), leaving(reading)};
+  }
   void backward(const Batch& batch, const GatherOp& op) {
     if (!value(op.out).learned) return;
-    const auto to_rows = [&](const Reading& reading, Hop hop, bool begins) {
+    using Side = typename GatherBackArguments<P>::Side;
+    const auto to_rows = [&](const Reading& reading, Hop hop, bool begins, Side onto = {}) {
       const bool eps = begins && op.eps != kNone;
       if (reading.value == kNone || (!wanted(reading) && !eps)) return;
-      const ValueSpec& to = value(reading.value);
       GatherBackArguments<P> a{};
       a.forward = gather(batch, op);
-      a.hop = hop;
+      a.hop = wanted(reading) ? hop : Hop::none;
       a.begins = begins;
-      a.rows = batch.rows(to.space);
+      a.rows = batch.rows(value(reading.value).space);
       a.forward.tile_rows = tile_rows_of<P>(a.rows.rows, a.forward.columns);
-      a.values = read(reading.value);
       a.d = gradient_of(op.out);
-      a.wanted = wanted(reading);
-      a.d_in = leaving(reading);
+      a.in = side(reading);
+      a.onto = onto;
       a.slots = slots_.data() + op.slots;
       a.slices = begins ? slices(batch.plan, op) : tiles_of(a.rows.rows, a.forward.tile_rows);
       with_gathered(op, [&](auto kind) { run(gather_back_kernel<P, kind()>, a.slices, a); });
     };
+    // One kernel for both where it can be: their rows are the same, and what it reads of one is not of the other.
     const bool same = op.in.value == op.onto.value;
-    to_rows(op.in, op.back, same);
+    const bool both = !same && wanted(op.in) && op.onto.value != kNone &&
+                      value(op.in.value).space == value(op.onto.value).space &&
+                      leaving(op.in).to.data != leaving(op.onto).to.data;
+    to_rows(op.in, op.back, same || both, both ? side(op.onto) : Side{});
     if (wanted(op.arcs)) {
       const BatchRows rows = batch.rows(value(op.arcs.value).space);
       ArcBackArguments<P> a{gather(batch, op), rows, gradient_of(op.out), leaving(op.arcs)};
@@ -549,7 +555,7 @@ class RunnerOf final : public Runner {
       const auto kernel = relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
       run(kernel, tiles_of(rows.rows, a.forward.tile_rows), a);
     }
-    if (!same) to_rows(op.onto, Hop::none, true);
+    if (!same && !both) to_rows(op.onto, Hop::none, true);
   }
 
   // ---- norms
