@@ -251,11 +251,18 @@ __device__ __forceinline__ float times(Times what, const Ground& ground, uint32_
 
 // ---- aggregates
 
-/// sum, mean, max: of rows; relu: the sum of messages of rows and arcs, σ being ReLU; both: or their mean, with any σ.
-/// Back through a mean, every row that is read says how many it had, for which registers are kept free.
-enum class Gathered { sum, mean, max, relu, both };
+/// sum, mean, max: of rows; pool: a sum of many; relu: the sum of messages of rows and arcs, σ being ReLU; both: or
+/// their mean, with any σ. Back through a mean, every row that is read says how many it had, for which registers are
+/// kept free.
+enum class Gathered { sum, mean, max, relu, both, pool };
 inline constexpr bool may_be_mean(Gathered kind) { return kind == Gathered::mean || kind == Gathered::both; }
 inline constexpr bool has_messages(Gathered kind) { return kind == Gathered::relu || kind == Gathered::both; }
+/// Rows that a walk's head has, and those that are on their way at a time.
+inline constexpr unsigned head_of(Gathered kind) { return kind == Gathered::pool ? 2 * kFlight : kFlight; }
+inline constexpr unsigned at_once(Gathered kind) { return has_messages(kind) ? kFlight / 2 : head_of(kind); }
+inline constexpr bool is_many(Hop hop) {
+  return hop == Hop::all || hop == Hop::diagonal || hop == Hop::pairs_of_root || hop == Hop::pairs_of_node;
+}
 
 template <class P>
 struct GatherArguments {
@@ -297,56 +304,67 @@ __device__ __forceinline__ void load_vector(const Rows<const typename P::Element
   P::unpack(load_words<P>(from, row, column), out);
 }
 
-/// Some rows of a walk, of the batch's numbers, and of the arcs to them. What is loaded of them is on its way together.
-template <unsigned kCount>
+/// Some rows of a walk, of the batch's numbers, and of the arcs to them.
+template <Gathered G>
 struct alignas(16) Steps {
-  uint32_t row[kCount], along[kCount];  ///< kLeftOut: none
-
-  /// Calls body for those there are.
-  template <class Body>
-  __device__ __forceinline__ void each(const Body& body) const {
-    unrolled<kCount>([&](unsigned i) {
-      if (row[i] != Walk::kLeftOut) body(i);
-    });
-  }
+  uint32_t row[head_of(G)], along[head_of(G)];  ///< kLeftOut: none
 };
 
 /// What a row of a tile reads.
+template <Gathered G>
 struct RowWalk {
-  Steps<kFlight> head;  ///< the first rows, for all columns; as a rule there are no more
+  Steps<G> head;  ///< the first rows, for all columns; as a rule there are no more
   Walk walk;
   uint32_t graph, from, arcs;  ///< the graph, and where its rows begin: of what is read, of arcs
   float share;
 
-  [[nodiscard]] __device__ __forceinline__ Steps<kFlight> steps(uint32_t first) const {
-    Steps<kFlight> next;
-    unrolled<kFlight>([&](unsigned i) {
+  [[nodiscard]] __device__ __forceinline__ Steps<G> steps(uint32_t first) const {
+    Steps<G> next;
+    unrolled<head_of(G)>([&](unsigned i) {
       const uint32_t row = first + i < walk.count ? walk.row(first + i) : Walk::kLeftOut;
       next.row[i] = row == Walk::kLeftOut ? row : from + row;
-      next.along[i] = row == Walk::kLeftOut || walk.arcs == nullptr ? 0 : arcs + load_read_only(walk.arcs + first + i);
+      if (has_messages(G)) next.along[i] = row == Walk::kLeftOut ? row : arcs + load_read_only(walk.arcs + first + i);
     });
     return next;
   }
-  /// Calls body for all its rows, in order, some at a time; they are the walk's from `first` on.
-  template <unsigned kCount, class Body>
+  /// Calls body for all its rows, in order, some at a time: with what calls a function for those there are, with which
+  /// it is of them, its row and arc, and which it is of the walk. What is loaded of them is on its way together.
+  template <class Body>
   __device__ __forceinline__ void for_steps(const Body& body) const {
-    Steps<kFlight> now = head;
+    Steps<G> now = head;
     for (uint32_t first = 0;;) {
-      unrolled<kFlight / kCount>([&](unsigned part) {
-        if (part > 0 && first + part * kCount >= walk.count) return;
-        Steps<kCount> some;
-        unrolled<kCount>([&](unsigned i) {
-          some.row[i] = now.row[part * kCount + i];
-          some.along[i] = now.along[part * kCount + i];
+      unrolled<head_of(G) / at_once(G)>([&](unsigned part) {
+        const unsigned begin = part * at_once(G);
+        if (part > 0 && first + begin >= walk.count) return;
+        body([&](const auto& each) {
+          unrolled<at_once(G)>([&](unsigned i) {
+            const uint32_t row = now.row[begin + i];
+            if (row != Walk::kLeftOut) each(i, row, now.along[begin + i], first + begin + i);
+          });
         });
-        body(some, first + part * kCount);
       });
-      first += kFlight;
+      first += head_of(G);
       if (first >= walk.count) return;
       now = steps(first);
     }
   }
 };
+
+/// Those of a tile of rows, by all threads of the block; `back`: of those that were read.
+template <class P, Gathered G>
+__device__ __forceinline__ void find_walks(const GatherArguments<P>& f, Hop hop, bool back, const BatchRows& of,
+                                           const Tile& tile, RowWalk<G>* walks) {
+  __shared__ uint32_t graph[kTile];
+  const uint32_t tid = threadIdx.x, *base = back ? f.rows.base : f.in_base;
+  find_graphs(of, tile, graph);
+  if (tid < tile.rows) {
+    const uint32_t b = graph[tid], arcs = f.arcs.data == nullptr ? 0 : f.arc_base[b];
+    const Walk walk = walk_of(hop, f.ground, base, b, tile.first + tid - of.base[b], back);
+    walks[tid] = {{}, walk, b, base[b], arcs, back && f.mean ? 1.0f : f.share(b, walk)};
+    walks[tid].head = walks[tid].steps(0);
+  }
+  __syncthreads();
+}
 
 /// What threads of a block take: one or more a row of a tile, and every so many of its columns.
 struct Share {
@@ -361,69 +379,43 @@ __device__ __forceinline__ Share share_of(uint32_t tile_rows) {
   return {row, (threadIdx.x - row * lanes) * P::kVector, lanes * P::kVector};
 }
 
-/// ReLU(h + m), of a word of numbers; rounded as numbers are that are kept.
-template <class P>
-__device__ __forceinline__ unsigned message_word(unsigned h, unsigned m) {
-  if constexpr (sizeof(typename P::Element) == 2) return hmax2(hadd2(h, m), 0);
-  const float z = float_of(h) + float_of(m);
-  return z > 0 ? bits_of(z) : 0;
-}
-/// What of d comes back through it.
-template <class P>
-__device__ __forceinline__ unsigned message_back_word(unsigned h, unsigned m, unsigned d) {
-  if constexpr (sizeof(typename P::Element) == 2) return above_zero2(hadd2(h, m)) & d;
-  return float_of(h) + float_of(m) > 0 ? d : 0;
-}
-/// σ(h + m), of 16 bytes of a row.
-template <class P, Gathered G>
-__device__ __forceinline__ void message(nn::Activation activation, const uint4& h, const uint4& m,
+/// σ(h + m), of 16 bytes of a row; back: d times its derivative. Halves are added as such: what is made of them is kept
+/// as halves too, and it is zero only where they are opposite.
+template <class P, Gathered G, bool kBack>
+__device__ __forceinline__ void message(nn::Activation activation, const uint4& h, const uint4& m, const uint4& d,
                                         float (&out)[P::kVector]) {
+  const auto relu = [](unsigned a, unsigned b, unsigned given) {
+    if constexpr (sizeof(typename P::Element) == 2) {
+      return kBack ? above_zero2(hadd2(a, b)) & given : hmax2(hadd2(a, b), 0);
+    } else {
+      const float z = float_of(a) + float_of(b);
+      return z > 0 ? kBack ? given : bits_of(z) : 0;
+    }
+  };
   if constexpr (G == Gathered::relu) {
-    P::unpack(make_uint4(message_word<P>(h.x, m.x), message_word<P>(h.y, m.y), message_word<P>(h.z, m.z),
-                         message_word<P>(h.w, m.w)),
-              out);
+    P::unpack(make_uint4(relu(h.x, m.x, d.x), relu(h.y, m.y, d.y), relu(h.z, m.z, d.z), relu(h.w, m.w, d.w)), out);
   } else {
-    float along[P::kVector];
-    P::unpack(h, out);
-    P::unpack(m, along);
-    unrolled<P::kVector>([&](unsigned c) { out[c] = activated<P::kFast>(activation, out[c] + along[c]); });
-  }
-}
-/// d times its derivative.
-template <class P, Gathered G>
-__device__ __forceinline__ void message_back(nn::Activation activation, const uint4& h, const uint4& m, const uint4& d,
-                                             float (&out)[P::kVector]) {
-  if constexpr (G == Gathered::relu) {
-    P::unpack(make_uint4(message_back_word<P>(h.x, m.x, d.x), message_back_word<P>(h.y, m.y, d.y),
-                         message_back_word<P>(h.z, m.z, d.z), message_back_word<P>(h.w, m.w, d.w)),
-              out);
-  } else {
-    float made[P::kVector];
-    message<P, G>(activation, h, m, made);
+    float of_h[P::kVector], of_m[P::kVector];
+    P::unpack(h, of_h);
+    P::unpack(m, of_m);
     P::unpack(d, out);
-    unrolled<P::kVector>([&](unsigned c) { out[c] *= derivative(activation, made[c]); });
+    unrolled<P::kVector>([&](unsigned c) {
+      const float made = activated<P::kFast>(activation, of_h[c] + of_m[c]);
+      out[c] = kBack ? out[c] * derivative(activation, made) : made;
+    });
   }
 }
 
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, 4) gather_kernel(GatherArguments<P> a, Rows<typename P::Element> out) {
-  constexpr unsigned kAtOnce = has_messages(G) ? 2 : kFlight;
-  __shared__ uint32_t graph[kTile];
-  __shared__ RowWalk walks[kTile];
+__global__ void __launch_bounds__(kThreads, G == Gathered::pool ? 2 : 4)
+    gather_kernel(GatherArguments<P> a, Rows<typename P::Element> out) {
+  __shared__ RowWalk<G> walks[kTile];
   const Tile tile = tile_of(a.rows, a.tile_rows, blockIdx.x);
-  const uint32_t tid = threadIdx.x;
   const float factor = a.eps == nullptr ? 1.0f : 1 + *a.eps;
   const Share own = share_of<P>(a.tile_rows);
-  find_graphs(a.rows, tile, graph);
-  if (tid < tile.rows) {
-    const uint32_t b = graph[tid], from = a.in_base[b], arcs = a.arcs.data == nullptr ? 0 : a.arc_base[b];
-    const Walk walk = walk_of(a.hop, a.ground, a.in_base, b, tile.first + tid - a.rows.base[b], false);
-    walks[tid] = {{}, walk, b, from, arcs, a.share(b, walk)};
-    walks[tid].head = walks[tid].steps(0);
-  }
-  __syncthreads();
+  find_walks(a, a.hop, false, a.rows, tile, walks);
   if (own.row >= tile.rows) return;
-  const RowWalk& my = walks[own.row];
+  const RowWalk<G>& my = walks[own.row];
   const uint32_t row = tile.first + own.row;
   for (uint32_t column = own.first; column < a.columns; column += own.apart) {
     uint4 begin = make_uint4(0, 0, 0, 0);
@@ -431,26 +423,26 @@ __global__ void __launch_bounds__(kThreads, 4) gather_kernel(GatherArguments<P> 
     float sum[P::kVector] = {};
     uint32_t winner[P::kVector];
     unrolled<P::kVector>([&](unsigned c) { winner[c] = ~0u; });
-    my.for_steps<kAtOnce>([&](const Steps<kAtOnce>& steps, uint32_t at) {
-      uint4 words[kAtOnce], along[kAtOnce];
-      steps.each([&](unsigned i) {
-        words[i] = load_words<P>(a.in, steps.row[i], column);
-        if constexpr (has_messages(G)) along[i] = load_words<P>(a.arcs, steps.along[i], column);
+    my.for_steps([&](const auto& each) {
+      [[maybe_unused]] uint4 words[at_once(G)], along[at_once(G)];
+      each([&](unsigned i, uint32_t from, uint32_t arc, uint32_t) {
+        words[i] = load_words<P>(a.in, from, column);
+        if constexpr (has_messages(G)) along[i] = load_words<P>(a.arcs, arc, column);
       });
-      steps.each([&](unsigned i) {
+      each([&](unsigned i, uint32_t from, uint32_t, uint32_t at) {
         float h[P::kVector];
         if constexpr (has_messages(G)) {
-          message<P, G>(a.activation, words[i], along[i], h);
+          message<P, G, false>(a.activation, words[i], along[i], words[i], h);
         } else {
           P::unpack(words[i], h);
         }
-        const float weight = my.walk.weight(at + i);
+        const float weight = my.walk.weight(at);
         unrolled<P::kVector>([&](unsigned c) {
           if constexpr (G != Gathered::max) {
             sum[c] += weight * h[c];
           } else if (winner[c] == ~0u || h[c] > sum[c]) {
             sum[c] = h[c];
-            winner[c] = steps.row[i] - my.from;
+            winner[c] = from - my.from;
           }
         });
       });
@@ -486,7 +478,7 @@ struct GatherBackArguments {
   uint32_t slices;
 };
 
-/// Where sums are means: what every row `to` that read a row gives of its gradient.
+/// Where sums are means: what every row `to` that read a row gives of its gradient, beside `shares`.
 template <class P, unsigned kCount>
 __device__ __forceinline__ void take_shares(const GatherArguments<P>& f, uint32_t b, const uint32_t (&to)[kCount],
                                             float (&shares)[kCount]) {
@@ -504,32 +496,23 @@ __device__ __forceinline__ void take_shares(const GatherArguments<P>& f, uint32_
 
 /// To the rows that were read, or with which the sum began.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 4) gather_back_kernel(GatherBackArguments<P> a) {
-  constexpr unsigned kAtOnce = has_messages(G) ? 2 : kFlight;
-  __shared__ uint32_t graph[kTile];
-  __shared__ RowWalk walks[kTile];
+__global__ void __launch_bounds__(kThreads, may_be_mean(G) || G == Gathered::pool ? 2 : 4)
+    gather_back_kernel(GatherBackArguments<P> a) {
+  __shared__ RowWalk<G> walks[kTile];
   __shared__ float parts[kThreads / 32];
   const GatherArguments<P>& f = a.forward;
   const float factor = f.eps == nullptr ? 1.0f : 1 + *f.eps;
   const bool apart = a.onto.values.data != nullptr, needed = a.begins && !apart && f.eps != nullptr;
   const Share own = share_of<P>(f.tile_rows);
   float eps = 0;
-  const uint32_t tid = threadIdx.x;
   for (uint32_t first = blockIdx.x; size_t{first} * f.tile_rows < a.rows.rows; first += a.slices) {
     const Tile tile = tile_of(a.rows, f.tile_rows, first);
     if (a.hop != Hop::none) {
       __syncthreads();
-      find_graphs(a.rows, tile, graph);
-      if (tid < tile.rows) {
-        const uint32_t b = graph[tid], from = f.rows.base[b], arcs = f.arcs.data == nullptr ? 0 : f.arc_base[b];
-        const Walk walk = walk_of(a.hop, f.ground, f.rows.base, b, tile.first + tid - a.rows.base[b], true);
-        walks[tid] = {{}, walk, b, from, arcs, f.mean ? 1.0f : times(f.times, f.ground, b)};
-        walks[tid].head = walks[tid].steps(0);
-      }
-      __syncthreads();
+      find_walks(f, a.hop, true, a.rows, tile, walks);
     }
     if (own.row >= tile.rows) continue;
-    const RowWalk& my = walks[own.row];
+    const RowWalk<G>& my = walks[own.row];
     const uint32_t row = tile.first + own.row;
     for (uint32_t column = own.first; column < f.columns; column += own.apart) {
       uint4 h = make_uint4(0, 0, 0, 0), d = h, begin = h;
@@ -538,28 +521,33 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 4) gather_back_
       if (apart) begin = load_words<P>(a.onto.values, row, column);
       float sum[P::kVector] = {}, given[P::kVector], made[P::kVector];
       if (a.hop != Hop::none) {
-        my.for_steps<kAtOnce>([&](const Steps<kAtOnce>& steps, uint32_t at) {
-          uint4 words[kAtOnce], along[kAtOnce];
-          steps.each([&](unsigned i) {
-            words[i] = load_words<P>(a.d, steps.row[i], column);
-            if constexpr (has_messages(G)) along[i] = load_words<P>(f.arcs, steps.along[i], column);
+        my.for_steps([&](const auto& each) {
+          [[maybe_unused]] uint4 words[at_once(G)], along[at_once(G)];
+          uint32_t to[at_once(G)];
+          float share[at_once(G)];
+          unrolled<at_once(G)>([&](unsigned i) {
+            to[i] = Walk::kLeftOut;
+            share[i] = 1;
           });
-          float share[kAtOnce];
-          unrolled<kAtOnce>([&](unsigned i) { share[i] = 1; });
-          if constexpr (may_be_mean(G)) take_shares(f, my.graph, steps.row, share);
-          steps.each([&](unsigned i) {
+          each([&](unsigned i, uint32_t from, uint32_t arc, uint32_t) {
+            to[i] = from;
+            words[i] = load_words<P>(a.d, from, column);
+            if constexpr (has_messages(G)) along[i] = load_words<P>(f.arcs, arc, column);
+          });
+          if constexpr (may_be_mean(G)) take_shares(f, my.graph, to, share);
+          each([&](unsigned i, uint32_t from, uint32_t, uint32_t at) {
             float of[P::kVector];
             if constexpr (has_messages(G)) {
-              message_back<P, G>(f.activation, h, along[i], words[i], of);
+              message<P, G, true>(f.activation, h, along[i], words[i], of);
             } else {
               P::unpack(words[i], of);
             }
             if constexpr (G == Gathered::max) {
-              const uint32_t* winners = f.winners + size_t{steps.row[i]} * f.columns + column;
+              const uint32_t* winners = f.winners + size_t{from} * f.columns + column;
               const uint32_t local = row - a.rows.base[my.graph];
               unrolled<P::kVector>([&](unsigned c) { sum[c] += winners[c] == local ? of[c] : 0.0f; });
             } else {
-              const float weight = my.walk.weight(at + i) * share[i];
+              const float weight = my.walk.weight(at) * share[i];
               unrolled<P::kVector>([&](unsigned c) { sum[c] += weight * of[c]; });
             }
           });
@@ -587,7 +575,7 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 4) gather_back_
   }
   if (!a.begins || f.eps == nullptr) return;
   eps = block_sum(eps, parts);
-  if (tid == 0) a.slots[blockIdx.x] = eps;
+  if (threadIdx.x == 0) a.slots[blockIdx.x] = eps;
 }
 
 template <class P>
@@ -666,7 +654,7 @@ __global__ void __launch_bounds__(kThreads, 2) arc_back_kernel(ArcBackArguments<
       unrolled<kAtOnce>([&](unsigned j) {
         if (to[j] == Walk::kLeftOut) return;
         float of[P::kVector];
-        message_back<P, G>(f.activation, heard[j], along, given[j], of);
+        message<P, G, true>(f.activation, heard[j], along, given[j], of);
         const float weight = my.weight * shares[j];
         unrolled<P::kVector>([&](unsigned c) { sum[c] += weight * of[c]; });
       });
