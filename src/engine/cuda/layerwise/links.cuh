@@ -95,8 +95,11 @@ struct Walk {
 
   /// Row i; kLeftOut: there is none.
   static constexpr uint32_t kLeftOut = ~0u;
-  [[nodiscard]] __device__ __forceinline__ uint32_t row(uint32_t i) const {
-    uint32_t name = names == nullptr ? i : load_read_only(names + i);
+  [[nodiscard]] __device__ __forceinline__ uint32_t row(uint32_t i) const { return row_of(name(i)); }
+  [[nodiscard]] __device__ __forceinline__ uint32_t name(uint32_t i) const {
+    return names == nullptr ? i : load_read_only(names + i);
+  }
+  [[nodiscard]] __device__ __forceinline__ uint32_t row_of(uint32_t name) const {
     if (roots == nullptr && skip == 0) return first + stride * name;
     if (roots != nullptr) {
       name = place_in(roots, root_count, name);
@@ -319,11 +322,19 @@ struct RowWalk {
   float share;
 
   [[nodiscard]] __device__ __forceinline__ Steps<G> steps(uint32_t first) const {
-    Steps<G> next;
+    Steps<G> next{};
+    uint32_t name[head_of(G)] = {};
+    if (first < walk.count) {  // all loads first: none waits for another
+      unrolled<head_of(G)>([&](unsigned i) {
+        const uint32_t at = first + i < walk.count ? first + i : first;
+        name[i] = walk.name(at);
+        next.along[i] = has_messages(G) ? load_read_only(walk.arcs + at) : 0;
+      });
+    }
     unrolled<head_of(G)>([&](unsigned i) {
-      const uint32_t row = first + i < walk.count ? walk.row(first + i) : Walk::kLeftOut;
+      const uint32_t row = first + i < walk.count ? walk.row_of(name[i]) : Walk::kLeftOut;
       next.row[i] = row == Walk::kLeftOut ? row : from + row;
-      if (has_messages(G)) next.along[i] = row == Walk::kLeftOut ? row : arcs + load_read_only(walk.arcs + first + i);
+      next.along[i] += arcs;
     });
     return next;
   }
