@@ -26,6 +26,18 @@ inline unsigned hmin2(unsigned a, unsigned b) {
   const float2 x = unpack2(a), y = unpack2(b);
   return pack2(std::fmin(x.x, y.x), std::fmin(x.y, y.y));
 }
+inline unsigned hadd2(unsigned a, unsigned b) {
+  const float2 x = unpack2(a), y = unpack2(b);
+  return pack2(x.x + y.x, x.y + y.y);
+}
+inline unsigned hmax2(unsigned a, unsigned b) {
+  const float2 x = unpack2(a), y = unpack2(b);
+  return pack2(std::fmax(x.x, y.x), std::fmax(x.y, y.y));
+}
+inline unsigned above_zero2(unsigned a) {
+  const float2 x = unpack2(a);
+  return (x.x > 0 ? 0xffffu : 0u) | (x.y > 0 ? 0xffff0000u : 0u);
+}
 inline unsigned hpositive2(unsigned a) {
   const float2 x = unpack2(a);
   return (x.x > 0 ? 0x3C00u : 0u) | (x.y > 0 ? 0x3C000000u : 0u);

@@ -4,7 +4,7 @@
 /// stored. And an aggregate over any link, as kernels: (1 + ε) h_v + Σ messages, their mean or maximum, where a message
 /// is h_u or σ(h_u + m_uv), m being a value of arcs; and its way back. Rows are gathered both ways, and sums over a
 /// batch go to slots: the same bits every time. A block of threads takes a tile of rows and finds what they read once;
-/// a thread takes 16 bytes of a row.
+/// some threads take a row, 16 bytes each at a time.
 #include "engine/cuda/layerwise/rows.cuh"
 #include "engine/cuda/runtime/adam.cuh"
 #include "nn/program.hpp"
@@ -95,8 +95,12 @@ struct Walk {
 
   /// Row i; kLeftOut: there is none.
   static constexpr uint32_t kLeftOut = ~0u;
-  [[nodiscard]] __device__ __forceinline__ uint32_t row(uint32_t i) const {
-    uint32_t name = names == nullptr ? i : load_read_only(names + i);
+  [[nodiscard]] __device__ __forceinline__ uint32_t row(uint32_t i) const { return row_of(name(i)); }
+  [[nodiscard]] __device__ __forceinline__ uint32_t name(uint32_t i) const {
+    return names == nullptr ? i : load_read_only(names + i);
+  }
+  [[nodiscard]] __device__ __forceinline__ uint32_t row_of(uint32_t name) const {
+    if (roots == nullptr && skip == 0) return first + stride * name;
     if (roots != nullptr) {
       name = place_in(roots, root_count, name);
       if (name == root_count) return kLeftOut;
@@ -250,11 +254,18 @@ __device__ __forceinline__ float times(Times what, const Ground& ground, uint32_
 
 // ---- aggregates
 
-/// sum, mean, max: of rows; relu: the sum of messages of rows and arcs, σ being ReLU; both: or their mean, with any σ.
-/// Back through a mean, every row that is read says how many it had, for which registers are kept free.
-enum class Gathered { sum, mean, max, relu, both };
+/// sum, mean, max: of rows; pool: a sum of many; relu: the sum of messages of rows and arcs, σ being ReLU; both: or
+/// their mean, with any σ. Back through a mean, every row that is read says how many it had, for which registers are
+/// kept free.
+enum class Gathered { sum, mean, max, relu, both, pool };
 inline constexpr bool may_be_mean(Gathered kind) { return kind == Gathered::mean || kind == Gathered::both; }
 inline constexpr bool has_messages(Gathered kind) { return kind == Gathered::relu || kind == Gathered::both; }
+/// Rows that a walk's head has, and those that are on their way at a time.
+inline constexpr unsigned head_of(Gathered kind) { return kind == Gathered::pool ? 2 * kFlight : kFlight; }
+inline constexpr unsigned at_once(Gathered kind) { return has_messages(kind) ? kFlight / 2 : head_of(kind); }
+inline constexpr bool is_many(Hop hop) {
+  return hop == Hop::all || hop == Hop::diagonal || hop == Hop::pairs_of_root || hop == Hop::pairs_of_node;
+}
 
 template <class P>
 struct GatherArguments {
@@ -282,151 +293,182 @@ struct GatherArguments {
   }
 };
 
+/// 16 bytes of a row.
 template <class P>
-__device__ __forceinline__ void load_vector(const Rows<const typename P::Element>& from, size_t row, uint32_t column,
+__device__ __forceinline__ uint4 load_words(const Rows<const typename P::Element>& from, uint32_t row,
+                                            uint32_t column) {
+  const uint32_t apart = from.stride * static_cast<uint32_t>(sizeof(typename P::Element));  // one product of 32 bits
+  const char* const first = reinterpret_cast<const char*>(from.data + column);
+  return load_read_only(reinterpret_cast<const uint4*>(first + size_t{row} * apart));
+}
+template <class P>
+__device__ __forceinline__ void load_vector(const Rows<const typename P::Element>& from, uint32_t row, uint32_t column,
                                             float (&out)[P::kVector]) {
-  P::unpack(load_read_only(reinterpret_cast<const uint4*>(from.data + row * from.stride + column)), out);
+  P::unpack(load_words<P>(from, row, column), out);
 }
 
+/// Some rows of a walk, of the batch's numbers, and of the arcs to them.
+template <Gathered G>
+struct alignas(16) Steps {
+  uint32_t row[head_of(G)], along[head_of(G)];  ///< kLeftOut: none
+};
+
 /// What a row of a tile reads.
+template <Gathered G>
 struct RowWalk {
+  Steps<G> head;  ///< the first rows, for all columns; as a rule there are no more
   Walk walk;
   uint32_t graph, from, arcs;  ///< the graph, and where its rows begin: of what is read, of arcs
   float share;
-};
 
-/// Some rows of a walk. What is loaded of them is on its way together.
-struct Steps {
-  uint32_t at[kFlight], row[kFlight];  ///< kLeftOut: none
-
-  template <class P>
-  __device__ __forceinline__ void load(const Rows<const typename P::Element>& from, size_t base, uint32_t column,
-                                       uint4 (&words)[kFlight]) const {
-    unrolled<kFlight>([&](unsigned i) {
-      words[i] = make_uint4(0, 0, 0, 0);
-      if (row[i] == Walk::kLeftOut) return;
-      words[i] = load_read_only(reinterpret_cast<const uint4*>(from.data + (base + row[i]) * from.stride + column));
+  [[nodiscard]] __device__ __forceinline__ Steps<G> steps(uint32_t first) const {
+    Steps<G> next{};
+    uint32_t name[head_of(G)] = {};
+    if (first < walk.count) {  // all loads first: none waits for another
+      unrolled<head_of(G)>([&](unsigned i) {
+        const uint32_t at = first + i < walk.count ? first + i : first;
+        name[i] = walk.name(at);
+        next.along[i] = has_messages(G) ? load_read_only(walk.arcs + at) : 0;
+      });
+    }
+    unrolled<head_of(G)>([&](unsigned i) {
+      const uint32_t row = first + i < walk.count ? walk.row_of(name[i]) : Walk::kLeftOut;
+      next.row[i] = row == Walk::kLeftOut ? row : from + row;
+      next.along[i] += arcs;
     });
+    return next;
   }
-  template <class P>
-  __device__ __forceinline__ void load_arcs(const Rows<const typename P::Element>& from, const RowWalk& my,
-                                            uint32_t column, uint4 (&words)[kFlight]) const {
-    Steps arcs;
-    unrolled<kFlight>([&](unsigned i) {
-      arcs.row[i] = row[i] == Walk::kLeftOut ? Walk::kLeftOut : load_read_only(my.walk.arcs + at[i]);
-    });
-    arcs.load<P>(from, my.arcs, column, words);
-  }
-};
-
-/// Calls body for the rows of a walk, in order, some at a time.
-template <class Body>
-__device__ __forceinline__ void for_steps(const Walk& walk, const Body& body) {
-  for (uint32_t first = 0; first < walk.count; first += kFlight) {
-    Steps steps;
-    unrolled<kFlight>([&](unsigned i) {
-      steps.at[i] = first + i;
-      steps.row[i] = first + i < walk.count ? walk.row(first + i) : Walk::kLeftOut;
-    });
-    body(steps);
-  }
-}
-/// sum += Σ weight · row.
-template <class P>
-__device__ __forceinline__ void add_walk(float (&sum)[P::kVector], const Rows<const typename P::Element>& from,
-                                         size_t base, uint32_t column, const Walk& walk) {
-  if (walk.names != nullptr && walk.roots == nullptr) {
-    add_rows<P>(sum, from.data + (base + walk.first) * from.stride + column, size_t{from.stride} * walk.stride,
-                Entries<float>{walk.names, walk.weights, walk.count});
-    return;
-  }
-  for_steps(walk, [&](const Steps& steps) {
-    uint4 words[kFlight];
-    steps.load<P>(from, base, column, words);
-    unrolled<kFlight>([&](unsigned i) {
-      if (steps.row[i] == Walk::kLeftOut) return;
-      float h[P::kVector];
-      P::unpack(words[i], h);
-      const float weight = walk.weight(steps.at[i]);
-      unrolled<P::kVector>([&](unsigned c) { sum[c] += weight * h[c]; });
-    });
-  });
-}
-
-/// σ(h + m).
-template <class P, Gathered G>
-__device__ __forceinline__ float message(nn::Activation activation, float h, float m) {
-  if constexpr (G == Gathered::relu) return h + m > 0 ? h + m : 0.0f;
-  return activated<P::kFast>(activation, h + m);
-}
-/// d times its derivative.
-template <class P, Gathered G>
-__device__ __forceinline__ float message_back(nn::Activation activation, float h, float m, float d) {
-  if constexpr (G == Gathered::relu) return h + m > 0 ? d : 0.0f;
-  return d * derivative(activation, activated<P::kFast>(activation, h + m));
-}
-
-template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, 3) gather_kernel(GatherArguments<P> a, Rows<typename P::Element> out) {
-  __shared__ uint32_t graph[kTile];
-  __shared__ RowWalk walks[kTile];
-  const Tile tile = tile_of(a.rows, a.tile_rows, blockIdx.x);
-  const uint32_t vectors = a.columns / P::kVector, tid = threadIdx.x;
-  const float factor = a.eps == nullptr ? 1.0f : 1 + *a.eps;
-  find_graphs(a.rows, tile, graph);
-  if (tid < tile.rows) {
-    const uint32_t b = graph[tid], from = a.in_base[b], arcs = a.arcs.data == nullptr ? 0 : a.arc_base[b];
-    const Walk walk = walk_of(a.hop, a.ground, a.in_base, b, tile.first + tid - a.rows.base[b], false);
-    walks[tid] = {walk, b, from, arcs, a.share(b, walk)};
-  }
-  __syncthreads();
-  for (uint32_t q = tid; q < tile.rows * vectors; q += kThreads) {
-    const RowWalk& my = walks[q / vectors];
-    const size_t row = size_t{tile.first} + q / vectors;
-    const uint32_t column = q % vectors * P::kVector;
-    const Walk walk = my.walk;
-    float sum[P::kVector] = {}, own[P::kVector] = {};
-    if (a.onto.data != nullptr) load_vector<P>(a.onto, row, column, own);
-    if constexpr (G == Gathered::sum || G == Gathered::mean) {
-      add_walk<P>(sum, a.in, my.from, column, walk);
-    } else if constexpr (G == Gathered::max) {
-      uint32_t winner[P::kVector];
-      unrolled<P::kVector>([&](unsigned c) { winner[c] = ~0u; });
-      for_steps(walk, [&](const Steps& steps) {
-        uint4 words[kFlight];
-        steps.load<P>(a.in, my.from, column, words);
-        unrolled<kFlight>([&](unsigned i) {
-          if (steps.row[i] == Walk::kLeftOut) return;
-          float h[P::kVector];
-          P::unpack(words[i], h);
-          unrolled<P::kVector>([&](unsigned c) {
-            if (winner[c] != ~0u && !(h[c] > sum[c])) return;
-            sum[c] = h[c];
-            winner[c] = steps.row[i];
+  /// Calls body for all its rows, in order, some at a time: with what calls a function for those there are, with which
+  /// it is of them, its row and arc, and which it is of the walk. What is loaded of them is on its way together.
+  template <class Body>
+  __device__ __forceinline__ void for_steps(const Body& body) const {
+    Steps<G> now = head;
+    for (uint32_t first = 0;;) {
+      unrolled<head_of(G) / at_once(G)>([&](unsigned part) {
+        const unsigned begin = part * at_once(G);
+        if (part > 0 && first + begin >= walk.count) return;
+        body([&](const auto& each) {
+          unrolled<at_once(G)>([&](unsigned i) {
+            const uint32_t row = now.row[begin + i];
+            if (row != Walk::kLeftOut) each(i, row, now.along[begin + i], first + begin + i);
           });
         });
       });
-      unrolled<P::kVector>([&](unsigned c) { a.winners[row * a.columns + column + c] = winner[c]; });
+      first += head_of(G);
+      if (first >= walk.count) return;
+      now = steps(first);
+    }
+  }
+};
+
+/// Those of a tile of rows, by all threads of the block; `back`: of those that were read.
+template <class P, Gathered G>
+__device__ __forceinline__ void find_walks(const GatherArguments<P>& f, Hop hop, bool back, const BatchRows& of,
+                                           const Tile& tile, RowWalk<G>* walks) {
+  __shared__ uint32_t graph[kTile];
+  const uint32_t tid = threadIdx.x, *base = back ? f.rows.base : f.in_base;
+  find_graphs(of, tile, graph);
+  if (tid < tile.rows) {
+    const uint32_t b = graph[tid], arcs = f.arcs.data == nullptr ? 0 : f.arc_base[b];
+    const Walk walk = walk_of(hop, f.ground, base, b, tile.first + tid - of.base[b], back);
+    walks[tid] = {{}, walk, b, base[b], arcs, back && f.mean ? 1.0f : f.share(b, walk)};
+    walks[tid].head = walks[tid].steps(0);
+  }
+  __syncthreads();
+}
+
+/// What threads of a block take: one or more a row of a tile, and every so many of its columns.
+struct Share {
+  uint32_t row, first, apart;
+};
+template <class P>
+__device__ __forceinline__ Share share_of(uint32_t tile_rows) {
+  const auto ratio = [](uint32_t a, uint32_t b) {  // exact for as few
+    return static_cast<uint32_t>(fast_div(static_cast<float>(a) + 0.5f, static_cast<float>(b)));
+  };
+  const uint32_t lanes = ratio(kThreads, tile_rows), row = ratio(threadIdx.x, lanes);
+  return {row, (threadIdx.x - row * lanes) * P::kVector, lanes * P::kVector};
+}
+
+/// σ(h + m), of 16 bytes of a row; back: d times its derivative. Halves are added as such: what is made of them is kept
+/// as halves too, and it is zero only where they are opposite.
+template <class P, Gathered G, bool kBack>
+__device__ __forceinline__ void message(nn::Activation activation, const uint4& h, const uint4& m, const uint4& d,
+                                        float (&out)[P::kVector]) {
+  const auto relu = [](unsigned a, unsigned b, unsigned given) {
+    if constexpr (sizeof(typename P::Element) == 2) {
+      return kBack ? above_zero2(hadd2(a, b)) & given : hmax2(hadd2(a, b), 0);
     } else {
-      for_steps(walk, [&](const Steps& steps) {
-        uint4 words[kFlight], along[kFlight];
-        steps.load_arcs<P>(a.arcs, my, column, along);
-        steps.load<P>(a.in, my.from, column, words);
-        unrolled<kFlight>([&](unsigned i) {
-          if (steps.row[i] == Walk::kLeftOut) return;
-          float h[P::kVector], m[P::kVector];
+      const float z = float_of(a) + float_of(b);
+      return z > 0 ? kBack ? given : bits_of(z) : 0;
+    }
+  };
+  if constexpr (G == Gathered::relu) {
+    P::unpack(make_uint4(relu(h.x, m.x, d.x), relu(h.y, m.y, d.y), relu(h.z, m.z, d.z), relu(h.w, m.w, d.w)), out);
+  } else {
+    float of_h[P::kVector], of_m[P::kVector];
+    P::unpack(h, of_h);
+    P::unpack(m, of_m);
+    P::unpack(d, out);
+    unrolled<P::kVector>([&](unsigned c) {
+      const float made = activated<P::kFast>(activation, of_h[c] + of_m[c]);
+      out[c] = kBack ? out[c] * derivative(activation, made) : made;
+    });
+  }
+}
+
+template <class P, Gathered G>
+__global__ void __launch_bounds__(kThreads, G == Gathered::pool ? 2 : 4)
+    gather_kernel(GatherArguments<P> a, Rows<typename P::Element> out) {
+  __shared__ RowWalk<G> walks[kTile];
+  const Tile tile = tile_of(a.rows, a.tile_rows, blockIdx.x);
+  const float factor = a.eps == nullptr ? 1.0f : 1 + *a.eps;
+  const Share own = share_of<P>(a.tile_rows);
+  find_walks(a, a.hop, false, a.rows, tile, walks);
+  if (own.row >= tile.rows) return;
+  const RowWalk<G>& my = walks[own.row];
+  const uint32_t row = tile.first + own.row;
+  for (uint32_t column = own.first; column < a.columns; column += own.apart) {
+    uint4 begin = make_uint4(0, 0, 0, 0);
+    if (a.onto.data != nullptr) begin = load_words<P>(a.onto, row, column);
+    float sum[P::kVector] = {};
+    uint32_t winner[P::kVector];
+    unrolled<P::kVector>([&](unsigned c) { winner[c] = ~0u; });
+    my.for_steps([&](const auto& each) {
+      [[maybe_unused]] uint4 words[at_once(G)], along[at_once(G)];
+      each([&](unsigned i, uint32_t from, uint32_t arc, uint32_t) {
+        words[i] = load_words<P>(a.in, from, column);
+        if constexpr (has_messages(G)) along[i] = load_words<P>(a.arcs, arc, column);
+      });
+      each([&](unsigned i, uint32_t from, uint32_t, uint32_t at) {
+        float h[P::kVector];
+        if constexpr (has_messages(G)) {
+          message<P, G, false>(a.activation, words[i], along[i], words[i], h);
+        } else {
           P::unpack(words[i], h);
-          P::unpack(along[i], m);
-          const float weight = walk.weight(steps.at[i]);
-          unrolled<P::kVector>([&](unsigned c) { sum[c] += weight * message<P, G>(a.activation, h[c], m[c]); });
+        }
+        const float weight = my.walk.weight(at);
+        unrolled<P::kVector>([&](unsigned c) {
+          if constexpr (G != Gathered::max) {
+            sum[c] += weight * h[c];
+          } else if (winner[c] == ~0u || h[c] > sum[c]) {
+            sum[c] = h[c];
+            winner[c] = from - my.from;
+          }
         });
       });
-    }
-    unrolled<P::kVector>([&](unsigned c) {
-      if (G != Gathered::max) sum[c] *= my.share;
-      if (a.onto.data != nullptr) sum[c] += factor * own[c];
     });
-    *reinterpret_cast<uint4*>(out.data + row * out.stride + column) = P::pack(sum);
+    float first[P::kVector];
+    P::unpack(begin, first);
+    unrolled<P::kVector>([&](unsigned c) {
+      if constexpr (G == Gathered::max) {
+        a.winners[size_t{row} * a.columns + column + c] = winner[c];
+      } else {
+        sum[c] *= my.share;
+      }
+      sum[c] += factor * first[c];
+    });
+    *reinterpret_cast<uint4*>(out.data + size_t{row} * out.stride + column) = P::pack(sum);
   }
 }
 
@@ -434,106 +476,117 @@ template <class P>
 struct GatherBackArguments {
   GatherArguments<P> forward;
   Hop hop;      ///< back
-  bool begins;  ///< whether these rows are those the sum begins with
+  bool begins;  ///< whether these rows are those the sum begins with, or `onto` is
   BatchRows rows;
-  Rows<const typename P::Element> values;
   Rows<const typename P::Element> d;  ///< gradient of the output
-  bool wanted;                        ///< whether that of the rows is wanted, beside that of ε
-  Leaving<P> d_in;
-  float* slots;  ///< where there is an ε: one per block of threads
+  /// A value, and where its gradient goes, if it is wanted beside that of ε.
+  struct Side {
+    Rows<const typename P::Element> values;  ///< null: there is none
+    Leaving<P> d_in;
+  };
+  Side in, onto;  ///< `onto`: of the same rows
+  float* slots;   ///< where there is an ε: one per block of threads
   uint32_t slices;
 };
 
-/// Where sums are means: what every row `to` that read a row gives of its gradient.
-template <class P>
-__device__ __forceinline__ void take_shares(const GatherArguments<P>& f, uint32_t b, const uint32_t (&to)[kFlight],
-                                            float (&weight)[kFlight]) {
+/// Where sums are means: what every row `to` that read a row gives of its gradient, beside `shares`.
+template <class P, unsigned kCount>
+__device__ __forceinline__ void take_shares(const GatherArguments<P>& f, uint32_t b, const uint32_t (&to)[kCount],
+                                            float (&shares)[kCount]) {
   if (!f.mean) return;
 #pragma unroll 1
-  for (uint32_t i = 0; i < kFlight; ++i) {  // one walk's code, not four
+  for (uint32_t i = 0; i < kCount; ++i) {  // one walk's code, not four
     uint32_t row = to[0];
 #pragma unroll
-    for (uint32_t j = 1; j < kFlight; ++j) row = i == j ? to[j] : row;
+    for (uint32_t j = 1; j < kCount; ++j) row = i == j ? to[j] : row;
     if (row == Walk::kLeftOut) continue;
-    const float share = f.share(b, walk_of(f.hop, f.ground, f.in_base, b, row, false));
-    unrolled<kFlight>([&](unsigned j) { weight[j] *= i == j ? share : 1.0f; });
+    const float share = f.share(b, walk_of(f.hop, f.ground, f.in_base, b, row - f.rows.base[b], false));
+    unrolled<kCount>([&](unsigned j) { shares[j] = i == j ? share : shares[j]; });
   }
 }
 
 /// To the rows that were read, or with which the sum began.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3) gather_back_kernel(GatherBackArguments<P> a) {
-  __shared__ uint32_t graph[kTile];
-  __shared__ RowWalk walks[kTile];
+__global__ void __launch_bounds__(kThreads, may_be_mean(G) || G == Gathered::pool ? 2 : 4)
+    gather_back_kernel(GatherBackArguments<P> a) {
+  __shared__ RowWalk<G> walks[kTile];
   __shared__ float parts[kThreads / 32];
   const GatherArguments<P>& f = a.forward;
   const float factor = f.eps == nullptr ? 1.0f : 1 + *f.eps;
+  const bool apart = a.onto.values.data != nullptr, needed = a.begins && !apart && f.eps != nullptr;
+  const Share own = share_of<P>(f.tile_rows);
   float eps = 0;
-  const uint32_t vectors = f.columns / P::kVector, tid = threadIdx.x;
   for (uint32_t first = blockIdx.x; size_t{first} * f.tile_rows < a.rows.rows; first += a.slices) {
     const Tile tile = tile_of(a.rows, f.tile_rows, first);
     if (a.hop != Hop::none) {
       __syncthreads();
-      find_graphs(a.rows, tile, graph);
-      if (tid < tile.rows) {
-        const uint32_t b = graph[tid], from = f.rows.base[b], arcs = f.arcs.data == nullptr ? 0 : f.arc_base[b];
-        const Walk walk = walk_of(a.hop, f.ground, f.rows.base, b, tile.first + tid - a.rows.base[b], true);
-        walks[tid] = {walk, b, from, arcs, f.mean ? 1.0f : times(f.times, f.ground, b)};
-      }
-      __syncthreads();
+      find_walks(f, a.hop, true, a.rows, tile, walks);
     }
-    for (uint32_t q = tid; q < tile.rows * vectors; q += kThreads) {
-      const size_t row = size_t{tile.first} + q / vectors;
-      const uint32_t column = q % vectors * P::kVector;
-      float d[P::kVector] = {}, h[P::kVector], sum[P::kVector] = {};
-      load_vector<P>(a.values, row, column, h);
-      if (a.begins) {
-        load_vector<P>(a.d, row, column, d);
-        unrolled<P::kVector>([&](unsigned c) { eps += d[c] * h[c]; });
-      }
-      if (!a.wanted) continue;
+    if (own.row >= tile.rows) continue;
+    const RowWalk<G>& my = walks[own.row];
+    const uint32_t row = tile.first + own.row;
+    for (uint32_t column = own.first; column < f.columns; column += own.apart) {
+      uint4 h = make_uint4(0, 0, 0, 0), d = h, begin = h;
+      if (has_messages(G) || a.in.d_in.slope.activated || needed) h = load_words<P>(a.in.values, row, column);
+      if (a.begins) d = load_words<P>(a.d, row, column);
+      if (apart) begin = load_words<P>(a.onto.values, row, column);
+      float sum[P::kVector] = {}, given[P::kVector], made[P::kVector];
       if (a.hop != Hop::none) {
-        const RowWalk& my = walks[q / vectors];
-        const Walk walk = my.walk;
-        const uint32_t u = static_cast<uint32_t>(row) - a.rows.base[my.graph];
-        if constexpr (G == Gathered::sum) {
-          add_walk<P>(sum, a.d, my.from, column, walk);
-        } else {
-          for_steps(walk, [&](const Steps& steps) {
-            uint4 words[kFlight], along[kFlight];
-            if constexpr (has_messages(G)) steps.load_arcs<P>(f.arcs, my, column, along);
-            steps.load<P>(a.d, my.from, column, words);
-            float weight[kFlight];
-            unrolled<kFlight>(
-                [&](unsigned i) { weight[i] = steps.row[i] == Walk::kLeftOut ? 0.0f : walk.weight(steps.at[i]); });
-            if constexpr (may_be_mean(G)) take_shares(f, my.graph, steps.row, weight);
-            unrolled<kFlight>([&](unsigned i) {
-              if (steps.row[i] == Walk::kLeftOut) return;
-              float of[P::kVector];
-              P::unpack(words[i], of);
-              if constexpr (G == Gathered::mean) {
-                unrolled<P::kVector>([&](unsigned c) { sum[c] += weight[i] * of[c]; });
-              } else if constexpr (G == Gathered::max) {
-                const size_t read = (size_t{my.from} + steps.row[i]) * f.columns + column;
-                unrolled<P::kVector>([&](unsigned c) { sum[c] += f.winners[read + c] == u ? of[c] : 0.0f; });
-              } else {
-                float m[P::kVector];
-                P::unpack(along[i], m);
-                unrolled<P::kVector>(
-                    [&](unsigned c) { sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[i] * of[c]); });
-              }
-            });
+        my.for_steps([&](const auto& each) {
+          [[maybe_unused]] uint4 words[at_once(G)], along[at_once(G)];
+          uint32_t to[at_once(G)];
+          float share[at_once(G)];
+          unrolled<at_once(G)>([&](unsigned i) {
+            to[i] = Walk::kLeftOut;
+            share[i] = 1;
           });
-        }
+          each([&](unsigned i, uint32_t from, uint32_t arc, uint32_t) {
+            to[i] = from;
+            words[i] = load_words<P>(a.d, from, column);
+            if constexpr (has_messages(G)) along[i] = load_words<P>(f.arcs, arc, column);
+          });
+          if constexpr (may_be_mean(G)) take_shares(f, my.graph, to, share);
+          each([&](unsigned i, uint32_t from, uint32_t, uint32_t at) {
+            float of[P::kVector];
+            if constexpr (has_messages(G)) {
+              message<P, G, true>(f.activation, h, along[i], words[i], of);
+            } else {
+              P::unpack(words[i], of);
+            }
+            if constexpr (G == Gathered::max) {
+              const uint32_t* winners = f.winners + size_t{from} * f.columns + column;
+              const uint32_t local = row - a.rows.base[my.graph];
+              unrolled<P::kVector>([&](unsigned c) { sum[c] += winners[c] == local ? of[c] : 0.0f; });
+            } else {
+              const float weight = my.walk.weight(at) * share[i];
+              unrolled<P::kVector>([&](unsigned c) { sum[c] += weight * of[c]; });
+            }
+          });
+        });
         unrolled<P::kVector>([&](unsigned c) { sum[c] *= my.share; });
       }
-      unrolled<P::kVector>([&](unsigned c) { sum[c] += factor * d[c]; });
-      leave_vector<P>(a.d_in, row, column, sum, h);
+      P::unpack(h, made);
+      P::unpack(d, given);
+      const auto begin_with = [&] {
+        unrolled<P::kVector>([&](unsigned c) {
+          eps += given[c] * made[c];
+          given[c] *= factor;
+        });
+      };
+      if (!apart) {
+        begin_with();
+        unrolled<P::kVector>([&](unsigned c) { sum[c] += given[c]; });
+      }
+      if (a.in.d_in.to.data != nullptr) leave_vector<P>(a.in.d_in, row, column, sum, made);
+      if (!apart) continue;
+      P::unpack(begin, made);
+      begin_with();
+      if (a.onto.d_in.to.data != nullptr) leave_vector<P>(a.onto.d_in, row, column, given, made);
     }
   }
   if (!a.begins || f.eps == nullptr) return;
   eps = block_sum(eps, parts);
-  if (tid == 0) a.slots[blockIdx.x] = eps;
+  if (threadIdx.x == 0) a.slots[blockIdx.x] = eps;
 }
 
 template <class P>
@@ -565,12 +618,14 @@ struct ArcRow {
 
 /// To the arcs that messages of both look at: an edge carries messages each way.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3) arc_back_kernel(ArcBackArguments<P> a) {
+__global__ void __launch_bounds__(kThreads, 2) arc_back_kernel(ArcBackArguments<P> a) {
+  constexpr uint32_t kAtOnce = may_be_mean(G) ? kFlight : 2 * kFlight;  // half of them each way
   __shared__ uint32_t graph[kTile];
   __shared__ ArcRow arcs[kTile];
   const GatherArguments<P>& f = a.forward;
   const Tile tile = tile_of(a.rows, f.tile_rows, blockIdx.x);
-  const uint32_t vectors = f.columns / P::kVector, tid = threadIdx.x;
+  const uint32_t tid = threadIdx.x;
+  const Share own = share_of<P>(f.tile_rows);
   find_graphs(a.rows, tile, graph);
   if (tid < tile.rows) {
     const uint32_t b = graph[tid], id = f.ground.ids[b], arc = tile.first + tid - a.rows.base[b];
@@ -586,35 +641,36 @@ __global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3) arc_back_ker
     if (f.ground.directed) arcs[tid].sides[1].count = 0;
   }
   __syncthreads();
-  for (uint32_t q = tid; q < tile.rows * vectors; q += kThreads) {
-    const ArcRow& my = arcs[q / vectors];
-    const size_t row = size_t{tile.first} + q / vectors;
-    const uint32_t column = q % vectors * P::kVector;
-    float m[P::kVector], sum[P::kVector] = {};
-    load_vector<P>(f.arcs, row, column, m);
-    for (uint32_t i = 0; i < my.sides[0].count; i += kFlight / 2) {  // half of them each way
-      Steps to, from;
-      float weight[kFlight];
-      unrolled<kFlight>([&](unsigned j) {
+  if (own.row >= tile.rows) return;
+  const ArcRow my = arcs[own.row];
+  const uint32_t row = tile.first + own.row;
+  for (uint32_t column = own.first; column < f.columns; column += own.apart) {
+    const uint4 along = load_words<P>(f.arcs, row, column);
+    float sum[P::kVector] = {}, m[P::kVector];
+    for (uint32_t i = 0; i < my.sides[0].count; i += kAtOnce / 2) {
+      uint32_t to[kAtOnce];
+      uint4 given[kAtOnce], heard[kAtOnce];
+      float shares[kAtOnce];
+      unrolled<kAtOnce>([&](unsigned j) {
         const ArcWalk& side = my.sides[j % 2];
         const uint32_t at = i + j / 2;
-        to.row[j] = at < side.count ? side.out + at * side.stride : Walk::kLeftOut;
-        from.row[j] = at < side.count ? side.in + at * side.stride : Walk::kLeftOut;
-        weight[j] = my.weight;
+        to[j] = Walk::kLeftOut;
+        shares[j] = 1;
+        if (at >= side.count) return;
+        to[j] = my.out + side.out + at * side.stride;
+        given[j] = load_words<P>(a.d, to[j], column);
+        heard[j] = load_words<P>(f.in, my.in + side.in + at * side.stride, column);
       });
-      uint4 given[kFlight], heard[kFlight];
-      to.load<P>(a.d, my.out, column, given);
-      from.load<P>(f.in, my.in, column, heard);
-      if constexpr (may_be_mean(G)) take_shares(f, my.graph, to.row, weight);
-      unrolled<kFlight>([&](unsigned j) {
-        if (to.row[j] == Walk::kLeftOut) return;
-        float h[P::kVector], d[P::kVector];
-        P::unpack(given[j], d);
-        P::unpack(heard[j], h);
-        unrolled<P::kVector>(
-            [&](unsigned c) { sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[j] * d[c]); });
+      if constexpr (may_be_mean(G)) take_shares(f, my.graph, to, shares);
+      unrolled<kAtOnce>([&](unsigned j) {
+        if (to[j] == Walk::kLeftOut) return;
+        float of[P::kVector];
+        message<P, G, true>(f.activation, heard[j], along, given[j], of);
+        const float weight = my.weight * shares[j];
+        unrolled<P::kVector>([&](unsigned c) { sum[c] += weight * of[c]; });
       });
     }
+    P::unpack(along, m);
     leave_vector<P>(a.d_in, row, column, sum, m);
   }
 }

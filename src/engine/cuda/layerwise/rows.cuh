@@ -116,12 +116,19 @@ template <class P>
 __device__ __forceinline__ void leave_vector(const Leaving<P>& a, size_t row, uint32_t column, float (&sum)[P::kVector],
                                              const float (&h)[P::kVector]) {
   uint4* const to = reinterpret_cast<uint4*>(a.to.data + row * a.to.stride + column);
-  float before[P::kVector] = {};
-  if (a.accumulate) P::unpack(*to, before);
-  unrolled<P::kVector>([&](unsigned c) {
-    sum[c] = column + c < a.columns ? sum[c] * slope_at(a.slope, h[c]) : 0.0f;
-    if (a.accumulate) sum[c] += before[c];
-  });
+  uint4 words = make_uint4(0, 0, 0, 0);
+  if (a.accumulate) words = *to;
+  if (a.slope.activated && a.slope.activation == nn::Activation::relu) {  // as a rule, and a choice is cheap
+    unrolled<P::kVector>([&](unsigned c) { sum[c] = h[c] > 0 ? sum[c] : 0.0f; });
+  } else if (a.slope.activated) {
+    unrolled<P::kVector>([&](unsigned c) { sum[c] *= derivative(a.slope.activation, h[c]); });
+  }
+  if (column + P::kVector > a.columns) {
+    unrolled<P::kVector>([&](unsigned c) { sum[c] = column + c < a.columns ? sum[c] : 0.0f; });
+  }
+  float before[P::kVector];
+  P::unpack(words, before);
+  unrolled<P::kVector>([&](unsigned c) { sum[c] += before[c]; });
   *to = P::pack(sum);
 }
 

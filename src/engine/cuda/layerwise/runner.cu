@@ -52,11 +52,12 @@ std::size_t vector_blocks(uint32_t rows, uint32_t columns) {
   return (std::size_t{rows} * (columns / P::kVector) + kThreads - 1) / kThreads;
 }
 
-// How many rows a block of threads takes: 16 bytes for each of its threads, or more where there are many rows.
+// How many rows a block of threads takes: 16 bytes for each of its threads, or more where there are many rows: where a
+// row's numbers are is found in a chain of loads.
 template <class P>
 uint32_t tile_rows_of(uint32_t rows, uint32_t columns) {
   uint32_t tile = std::clamp(kThreads * P::kVector / padded16(std::max(1u, columns)), 1u, kTile);
-  while (2 * tile <= kTile && tiles_of(rows, tile) > 2048) tile *= 2;
+  while (tile < kTile && tiles_of(rows, tile) > 1024) tile = std::min(2 * tile, kTile);
   return tile;
 }
 
@@ -72,10 +73,11 @@ float loss_scale_of(const Job& job, const Network& network) {
 
 // Calls body with the kind of messages as a constant.
 template <class Body>
-void with_gathered(const GatherOp& op, const Body& body) {
+void with_gathered(const GatherOp& op, Hop hop, const Body& body) {
   if (op.reduce == nn::Reduce::max) return body(std::integral_constant<Gathered, Gathered::max>());
   const bool mean = op.reduce == nn::Reduce::mean;
   if (op.arcs.value == kNone && mean) return body(std::integral_constant<Gathered, Gathered::mean>());
+  if (op.arcs.value == kNone && is_many(hop)) return body(std::integral_constant<Gathered, Gathered::pool>());
   if (op.arcs.value == kNone) return body(std::integral_constant<Gathered, Gathered::sum>());
   if (op.activation == nn::Activation::relu && !mean) return body(std::integral_constant<Gathered, Gathered::relu>());
   body(std::integral_constant<Gathered, Gathered::both>());
@@ -527,31 +529,33 @@ class RunnerOf final : public Runner {
   }
   void forward(const Batch& batch, const GatherOp& op) {
     const GatherArguments<P> a = gather(batch, op);
-    with_gathered(op,
+    with_gathered(op, op.hop,
                   [&](auto kind) { run(gather_kernel<P, kind()>, tiles_of(a.rows.rows, a.tile_rows), a, at(op.out)); });
   }
   void backward(const Batch& batch, const GatherOp& op) {
     if (!value(op.out).learned) return;
-    const auto to_rows = [&](const Reading& reading, Hop hop, bool begins) {
+    const auto to_rows = [&](const Reading& reading, Hop hop, bool begins, const Reading& onto = {}) {
       const bool eps = begins && op.eps != kNone;
       if (reading.value == kNone || (!wanted(reading) && !eps)) return;
-      const ValueSpec& to = value(reading.value);
       GatherBackArguments<P> a{};
       a.forward = gather(batch, op);
-      a.hop = hop;
+      a.hop = wanted(reading) ? hop : Hop::none;
       a.begins = begins;
-      a.rows = batch.rows(to.space);
+      a.rows = batch.rows(value(reading.value).space);
       a.forward.tile_rows = tile_rows_of<P>(a.rows.rows, a.forward.columns);
-      a.values = read(reading.value);
       a.d = gradient_of(op.out);
-      a.wanted = wanted(reading);
-      a.d_in = leaving(reading);
+      a.in = {read(reading.value), leaving(reading)};
+      if (onto.value != kNone) a.onto = {read(onto.value), leaving(onto)};
       a.slots = slots_.data() + op.slots;
       a.slices = begins ? slices(batch.plan, op) : tiles_of(a.rows.rows, a.forward.tile_rows);
-      with_gathered(op, [&](auto kind) { run(gather_back_kernel<P, kind()>, a.slices, a); });
+      with_gathered(op, a.hop, [&](auto kind) { run(gather_back_kernel<P, kind()>, a.slices, a); });
     };
+    // One kernel for both where it can be: their rows are the same, and what it reads of one is not of the other.
     const bool same = op.in.value == op.onto.value;
-    to_rows(op.in, op.back, same);
+    const bool both = !same && wanted(op.in) && op.onto.value != kNone &&
+                      value(op.in.value).space == value(op.onto.value).space &&
+                      leaving(op.in).to.data != leaving(op.onto).to.data;
+    to_rows(op.in, op.back, same || both, both ? op.onto : Reading{});
     if (wanted(op.arcs)) {
       const BatchRows rows = batch.rows(value(op.arcs.value).space);
       ArcBackArguments<P> a{gather(batch, op), rows, gradient_of(op.out), leaving(op.arcs)};
@@ -560,7 +564,7 @@ class RunnerOf final : public Runner {
       const auto kernel = relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
       run(kernel, tiles_of(rows.rows, a.forward.tile_rows), a);
     }
-    if (!same) to_rows(op.onto, Hop::none, true);
+    if (!same && !both) to_rows(op.onto, Hop::none, true);
   }
 
   // ---- norms

@@ -37,6 +37,17 @@ __device__ __forceinline__ unsigned hmul2(unsigned a, unsigned b) {
 __device__ __forceinline__ unsigned hmin2(unsigned a, unsigned b) {
   return detail::as_word(__hmin2(detail::as_half2(a), detail::as_half2(b)));
 }
+__device__ __forceinline__ unsigned hadd2(unsigned a, unsigned b) {
+  return detail::as_word(__hadd2(detail::as_half2(a), detail::as_half2(b)));
+}
+/// The larger; a number rather than NaN.
+__device__ __forceinline__ unsigned hmax2(unsigned a, unsigned b) {
+  return detail::as_word(__hmax2(detail::as_half2(a), detail::as_half2(b)));
+}
+/// All bits where a half is above zero, else none.
+__device__ __forceinline__ unsigned above_zero2(unsigned a) {
+  return __hgt2_mask(detail::as_half2(a), detail::as_half2(0u));
+}
 /// 1 where a half is above zero, else 0; one half in both places.
 __device__ __forceinline__ unsigned hpositive2(unsigned a) {
   return detail::as_word(__hgt2(detail::as_half2(a), detail::as_half2(0u)));
