@@ -434,8 +434,8 @@ __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step
   Eight eight;
   if (mine && !kMeasure) load_eight(eight, a, at);
   const Now now = now_of(a, trial, step);
-  pdl_wait();
   pdl_trigger();
+  pdl_wait();
   if (now.entry.units == 0) return;
   auto* turned = reinterpret_cast<unsigned*>(sm + kUpdateWarps * a.staged_slots * 512);
   const std::size_t copies = static_cast<std::size_t>(trial) * model.weights;
@@ -518,8 +518,8 @@ __device__ __forceinline__ void update_small(const Args& a, char* sm, int step, 
     if (i >= biases && i < model.small) pairs[p] = a.factor_pairs[i - biases];
   }
   const Now now = now_of(a, trial, step);
-  pdl_wait();
   pdl_trigger();
+  pdl_wait();
   if (now.entry.units == 0) return;
   const float* all_factors = a.factor_slots + static_cast<std::size_t>(trial) * a.batch * model.factors;
   auto* staged = reinterpret_cast<float*>(sm);
@@ -590,7 +590,8 @@ __device__ __forceinline__ void update_small(const Args& a, char* sm, int step, 
 // ---- the kernels of a padded width
 
 /// A block per unit: forward and backward of one step. In the first step of an epoch the epoch's number must be waited
-/// for; in later ones the graphs and random numbers are made ready while the update of the step before still runs.
+/// for; in later ones the graphs and random numbers are made ready while the step before still runs, for its update's
+/// blocks let this kernel begin before they wait themselves.
 template <int W, bool kElu>
 __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constant__ Args a, int step) {
   char* sm = dynamic_shared();
