@@ -55,22 +55,24 @@ __device__ __forceinline__ void activate(const Slope& slope, float (&numbers)[kC
     unrolled<kCount>([&](unsigned c) { numbers[c] = activated<P::kFast>(slope.activation, numbers[c]); });
   }
 }
-/// Numbers as a product sees them, of one row from `column` on, or row after row; `columns`: what copy_columns() has
-/// left of `count` columns.
-template <unsigned kColumns, class P, unsigned kCount>
+/// Numbers as a product sees them (kGradient, or normalised), of one row from `column` on, or row after row; `columns`:
+/// what copy_columns() has left of `count` columns.
+template <unsigned kColumns, bool kGradient, class P, unsigned kCount>
 __device__ __forceinline__ void see(const Source<P>& source, const float* columns, uint32_t count, uint32_t column,
                                     float (&in)[kCount], const float (&x)[kCount]) {
   float of_in[kColumns], fixed[kColumns];
   load_floats(columns + column, of_in);
   load_floats(columns + 2 * count + column, fixed);
-  if (source.seen == Seen::gradient) {
+  if constexpr (kGradient) {
     float of_x[kColumns];
     load_floats(columns + count + column, of_x);
-    unrolled<kCount>([&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + (x[i] * of_x[i % kColumns] + fixed[i % kColumns]); });
+    unrolled<kCount>([&](unsigned i) {
+      in[i] = in[i] * of_in[i % kColumns] + (x[i] * of_x[i % kColumns] + fixed[i % kColumns]);
+    });
   } else {
     unrolled<kCount>([&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + fixed[i % kColumns]; });
+    activate<P>(source.slope, in);
   }
-  activate<P>(source.slope, in);
 }
 
 /// What a thread has of two rows of a unit.
@@ -150,11 +152,16 @@ __host__ __device__ __forceinline__ uint32_t dense_width(const DenseArguments<P>
   const uint32_t all = a.teams * own;
   return (a.units < all ? a.units : all) * P::kStep;
 }
-/// Bytes of shared memory: weights; by column what operands are seen with, and what is made; the sums of all threads.
+/// Rows on their way: a warp has kRing pieces of two units of its 16 rows; 64 bytes of a row stand 96 apart, which keeps
+/// lanes that read together in different banks.
+inline constexpr uint32_t kRing = 4, kPieceWords = 16 * 24;
+
+/// Bytes of shared memory: rows on their way; weights; by column what operands are seen with, and what is made; the sums
+/// of all threads.
 template <class P>
-size_t dense_shared(const DenseArguments<P>& a, uint32_t own) {
+size_t dense_shared(const DenseArguments<P>& a, uint32_t own, bool back) {
   const size_t width = dense_width(a, own);
-  size_t elements = 0, floats = 6 * width;
+  size_t elements = 0, floats = 6 * width + kThreads / 32 * kRing * kPieceWords * (back ? 2 : 1);
   for (uint32_t o = 0; o < a.count; ++o) {
     if (a.keeps) elements += a.operands[o].units * P::kStep * width;
     if (a.operands[o].from.seen != Seen::plain) floats += 3 * a.operands[o].units * P::kStep;
@@ -192,8 +199,10 @@ template <class P, class Out, bool kBack, unsigned kN>
 __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
   using Fragment = typename P::Fragment;
-  constexpr unsigned kOwn = P::kOwn, kAhead = 4, kBoth = 2 * kOwn;  // numbers of a thread in a unit: of a row, of two
-  Fragment* const kept = reinterpret_cast<Fragment*>(dynamic_shared());
+  constexpr unsigned kOwn = P::kOwn, kAhead = 2, kBoth = 2 * kOwn;  // numbers of a thread in a unit: of a row, of two
+  constexpr unsigned kMatrices = kBack ? 2 : 1;                      // that an operand is seen from
+  uint32_t* const rings = reinterpret_cast<uint32_t*>(dynamic_shared());
+  Fragment* const kept = reinterpret_cast<Fragment*>(rings + kThreads / 32 * kRing * kMatrices * kPieceWords);
   const unsigned warp = shfl(threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const uint32_t chunk = blockIdx.x % a.chunks, first = chunk * a.teams * kN;
   const uint32_t width = a.units - first < a.teams * kN ? a.units - first : a.teams * kN;
@@ -242,16 +251,49 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   // A gradient whose sums are taken adds to none; what is seen normalised is what that norm had read.
   const bool measures = a.sums != nullptr, reads_values = activates || a.values.seen != Seen::plain;
   const bool reads_more = a.accumulate || (measures && a.values.seen == Seen::plain);
+  // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
+  const uint32_t last = a.rows - 1, apart = gridDim.x / a.chunks * tile_rows;
+  const auto row_of = [&](uint32_t row0, unsigned r) { return row0 + r * 8 + g <= last ? row0 + r * 8 + g : last; };
+  const auto at = [&](const Rows<const Element>& from, uint32_t row, uint32_t column) {
+    return reinterpret_cast<const uint2*>(from.data + size_t{row} * from.stride + column);
+  };
+  // Two units of an operand are worked on while those of the next few turns come.
+  struct Cursor {
+    uint32_t row0, operand, k;
+  };
+  const auto advance = [&](Cursor& c) {
+    if ((c.k += kAhead) < a.operands[c.operand].units) return;
+    c.k = 0;
+    if (++c.operand < a.count) return;
+    c.operand = 0;
+    c.row0 += apart;
+  };
+  uint32_t* const ring = rings + warp * kRing * kMatrices * kPieceWords + g * 24;
+  const auto fetch = [&](Cursor& c, uint32_t turn) {
+    if (c.row0 < a.rows) {
+      const DenseOperand<P>& operand = a.operands[c.operand];
+      uint32_t* const to = ring + turn % kRing * kMatrices * kPieceWords + t * 4;
+      const uint32_t column = c.k * P::kStep + t * P::kVector;
+      if (column < operand.units * P::kStep) {
+        unrolled<2>([&](unsigned r) { cp_async16(to + r * 8 * 24, at(operand.from.in, row_of(c.row0, r), column)); });
+        if (kBack && operand.from.seen == Seen::gradient) {
+          unrolled<2>([&](unsigned r) {
+            cp_async16(to + kPieceWords + r * 8 * 24, at(operand.from.x, row_of(c.row0, r), column));
+          });
+        }
+      }
+      advance(c);
+    }
+    cp_async_commit();
+  };
+  const uint32_t begin = own == 0 ? a.rows : blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16;
+  Cursor ahead = {begin, 0, 0};
+  uint32_t turn = 0;
+  for (; turn + 1 < kRing; ++turn) fetch(ahead, turn);
   float total[kN] = {};
-  for (uint32_t row0 = own == 0 ? a.rows : blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16; row0 < a.rows;
-       row0 += gridDim.x / a.chunks * tile_rows) {
-    // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
-    const uint32_t upper = row0 + g, lower = upper + 8, last = a.rows - 1;
-    const bool there[2] = {upper <= last, lower <= last};
-    const uint32_t row[2] = {there[0] ? upper : last, there[1] ? lower : last};
-    const auto at = [&](const Rows<const Element>& from, unsigned r, uint32_t column) {
-      return reinterpret_cast<const uint2*>(from.data + size_t{row[r]} * from.stride + column);
-    };
+  for (uint32_t row0 = begin; row0 < a.rows; row0 += apart) {
+    const bool there[2] = {row0 + g <= last, row0 + g + 8 <= last};
+    const uint32_t row[2] = {row_of(row0, 0), row_of(row0, 1)};
     constexpr uint32_t kUnit = P::kStep * sizeof(Element) / sizeof(uint2);  // words from a unit to the next
     float acc[kN][P::kTerms][4];
     unrolled<kN * P::kTerms * 4>([&](unsigned i) { (&acc[0][0][0])[i] = 0; });
@@ -261,58 +303,50 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
       const DenseOperand<P>& operand = a.operands[o];
       const Source<P>& from = operand.from;
       const uint32_t units = operand.units;
-      const bool leaves = o == 0 && a.left.data != nullptr && n0 == 0 && chunk == 0;
-      const uint2* in_at[2] = {at(from.in, 0, t * kOwn), at(from.in, 1, t * kOwn)};
-      const uint2* x_at[2] = {nullptr, nullptr};
-      if (from.seen == Seen::gradient) x_at[0] = at(from.x, 0, t * kOwn), x_at[1] = at(from.x, 1, t * kOwn);
-      for (uint32_t k0 = 0; k0 < units; k0 += kAhead) {
-        uint2 in[kAhead][2] = {}, x[kAhead][2] = {};
-        unrolled<kAhead>([&](unsigned i) {
-          if (k0 + i >= units) return;
-          unrolled<2>([&](unsigned r) { in[i][r] = in_at[r][i * kUnit]; });
+      for (uint32_t k0 = 0; k0 < units; k0 += kAhead, ++turn) {
+        cp_async_wait<kRing - 2>();
+        __syncwarp();
+        const uint32_t* const piece = ring + (turn + 1) % kRing * kMatrices * kPieceWords + t * 2;
+        uint2 in[kAhead][2];
+        unrolled<2 * kAhead>([&](unsigned i) {
+          in[i / 2][i % 2] = *reinterpret_cast<const uint2*>(piece + i / 2 * 8 + i % 2 * 8 * 24);
         });
         if (from.seen != Seen::plain) {
-          if (from.seen == Seen::gradient) {
-            unrolled<kAhead>([&](unsigned i) {
-              if (k0 + i >= units) return;
-              unrolled<2>([&](unsigned r) { x[i][r] = x_at[r][i * kUnit]; });
-            });
-            unrolled<2>([&](unsigned r) { x_at[r] += kAhead * kUnit; });
-          }
           unrolled<kAhead>([&](unsigned i) {
             if (k0 + i >= units) return;
-            float v[kBoth], w[kBoth];
+            float v[kBoth], w[kBoth] = {};
             unpack_both<P>(in[i], v);
-            unpack_both<P>(x[i], w);
-            see<kOwn>(from, columns, units * P::kStep, (k0 + i) * P::kStep + t * kOwn, v, w);
+            if constexpr (kBack) {
+              uint2 x[2];
+              unrolled<2>([&](unsigned r) {
+                x[r] = *reinterpret_cast<const uint2*>(piece + kPieceWords + i * 8 + r * 8 * 24);
+              });
+              unpack_both<P>(x, w);
+            }
+            see<kOwn, kBack>(from, columns, units * P::kStep, (k0 + i) * P::kStep + t * kOwn, v, w);
             unrolled<2>([&](unsigned r) { in[i][r] = pack_row<P>(v, r); });
-            if (!leaves) return;
+            if (!kBack || o > 0 || a.left.data == nullptr || n0 > 0 || chunk > 0) return;
             unrolled<2>([&](unsigned r) {
               Element* const to = a.left.data + size_t{row[r]} * a.left.stride + (k0 + i) * P::kStep + t * kOwn;
               if (there[r]) *reinterpret_cast<uint2*>(to) = in[i][r];
             });
           });
         }
-        unrolled<2>([&](unsigned r) { in_at[r] += kAhead * kUnit; });
-        if (a.keeps) {
-          unrolled<kAhead>([&](unsigned i) {
-            if (k0 + i >= units) return;
-            const typename P::Left left(in[i][0], in[i][1]);
-            // Beyond `own`: whatever stands there, for nobody.
+        fetch(ahead, turn);
+        unrolled<kAhead>([&](unsigned i) {
+          if (k0 + i >= units) return;
+          const typename P::Left left(in[i][0], in[i][1]);
+          if (a.keeps) {  // beyond `own`: whatever stands there, for nobody
             unrolled<kN>([&](unsigned n) { P::multiply(acc[n], left, weights[n * 32]); });
             weights += width * 32;
-          });
-        } else {
-          unrolled<kAhead>([&](unsigned i) {
-            if (k0 + i >= units) return;
-            const typename P::Left left(in[i][0], in[i][1]);
+          } else {
             const Fragment* const far = reinterpret_cast<const Fragment*>(operand.weights) +
                                         (size_t{k0 + i} * a.units + first + n0) * 32 + lane;
             unrolled<kN>([&](unsigned n) {
               if (n < own) P::multiply(acc[n], left, far[n * 32]);
             });
-          });
-        }
+          }
+        });
       }
       if (from.seen != Seen::plain) columns += 3 * units * P::kStep;
     }
@@ -323,8 +357,8 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
     if constexpr (kBack) {
       const Rows<const Element> other = a.accumulate ? Rows<const Element>{out.data, out.stride} : a.x;
       unrolled<2>([&](unsigned r) {
-        const uint2* const value_at = at(a.values.in, r, first * P::kStep + own_first);
-        const uint2* const more_at = at(other, r, first * P::kStep + own_first);
+        const uint2* const value_at = at(a.values.in, row[r], first * P::kStep + own_first);
+        const uint2* const more_at = at(other, row[r], first * P::kStep + own_first);
         unrolled<kN>([&](unsigned n) {
           if (reads_values && n < own) value[n][r] = value_at[n * kUnit];
           if (reads_more && n < own) more[n][r] = more_at[n * kUnit];
@@ -341,7 +375,7 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
       if constexpr (kBack) {
         if (reads_values) {
           unpack_both<P>(value[n], h);
-          if (a.values.seen != Seen::plain) see<kOwn>(a.values, beside, made_columns, at_column, h, h);
+          if (a.values.seen != Seen::plain) see<kOwn, false>(a.values, beside, made_columns, at_column, h, h);
           if (activates && relu) {
             unrolled<kBoth>([&](unsigned i) { made[i] = h[i] > 0 ? made[i] : 0.0f; });
           } else if (activates) {
@@ -453,7 +487,7 @@ __device__ __forceinline__ void see_rows(const Source<P>& source, const float* c
     uint4* const at = reinterpret_cast<uint4*>(tile + P::place(r, column));
     float v[P::kVector];
     P::unpack(*at, v);
-    see<P::kVector>(source, columns, width, column, v, v);
+    see<P::kVector, false>(source, columns, width, column, v, v);
     *at = P::pack(v);
   }
 }

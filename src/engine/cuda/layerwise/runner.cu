@@ -384,9 +384,9 @@ class RunnerOf final : public Runner {
     a.chunks = shape.chunks;
     a.teams = shape.teams;
     a.keeps = true;
-    a.keeps = dense_shared(a, shape.own) <= shared_limit();
+    a.keeps = dense_shared(a, shape.own, kBack) <= shared_limit();
     const auto kernel = shape.own == 3 ? dense_kernel<P, Out, kBack, 3> : dense_kernel<P, Out, kBack, 4>;
-    follow(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a, shape.own), a, out);
+    follow(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a, shape.own, kBack), a, out);
   }
   // A value as a linear step reads it; and the gradient of what that makes, as a norm gives it back.
   [[nodiscard]] Source<P> source(std::size_t v) {
