@@ -24,8 +24,9 @@ struct Source {
 
 template <unsigned kCount>
 __device__ __forceinline__ void load_floats(const float* from, float (&out)[kCount]) {
+  if constexpr (kCount == 1) out[0] = *from;
 #pragma unroll
-  for (unsigned c = 0; c < kCount; c += kCount % 4 == 0 ? 4 : 2) {
+  for (unsigned c = 0; c + 1 < kCount; c += kCount % 4 == 0 ? 4 : 2) {
     if constexpr (kCount % 4 == 0) {
       const float4 four = *reinterpret_cast<const float4*>(from + c);
       out[c] = four.x, out[c + 1] = four.y, out[c + 2] = four.z, out[c + 3] = four.w;
@@ -75,6 +76,23 @@ __device__ __forceinline__ void see(const Source<P>& source, const float* column
   }
 }
 
+/// The same of a fragment that ldmatrix_x4() has loaded: words of the upper and lower row, of the unit's first half of
+/// columns and of its second.
+template <class P, bool kGradient>
+__device__ __forceinline__ void see_fragment(const Source<P>& source, const float* columns, uint32_t count,
+                                             uint32_t first, unsigned (&in)[4], const unsigned (&x)[4]) {
+  constexpr unsigned kWord = P::kStep / 8;  // numbers
+  unrolled<2>([&](unsigned half) {
+    float v[2 * kWord], w[2 * kWord];
+    unrolled<2>([&](unsigned r) {
+      P::unpack(in[2 * half + r], v + r * kWord);
+      P::unpack(x[2 * half + r], w + r * kWord);
+    });
+    see<kWord, kGradient>(source, columns, count, first + half * P::kStep / 2 + (threadIdx.x & 3) * kWord, v, w);
+    unrolled<2>([&](unsigned r) { in[2 * half + r] = P::pack(v + r * kWord); });
+  });
+}
+
 /// What a thread has of two rows of a unit.
 template <class P>
 __device__ __forceinline__ void unpack_both(const uint2 (&words)[2], float (&out)[2 * P::kOwn]) {
@@ -106,6 +124,8 @@ struct DenseArguments {
   uint32_t teams;           ///< warps that share the columns of a row: 1, 2, 4 or 8
   uint32_t chunks;          ///< of teams · kN units, one for a block of threads
   bool keeps;               ///< weights stand in shared memory
+  bool biased;              ///< some operand has a bias
+  uint32_t matrices;        ///< that operands are seen from: 2 where one is a norm's gradient
   uint32_t kept;            ///< columns of the value; what is made is zero from there on, or (forwards) left as it is
   Slope slope;              ///< of what is made, or back of those whose gradient it is
   // back: what is made is the gradient of these
@@ -152,16 +172,17 @@ __host__ __device__ __forceinline__ uint32_t dense_width(const DenseArguments<P>
   const uint32_t all = a.teams * own;
   return (a.units < all ? a.units : all) * P::kStep;
 }
-/// Rows on their way: a warp has kRing pieces of two units of its 16 rows; 64 bytes of a row stand 96 apart, which keeps
-/// lanes that read together in different banks.
-inline constexpr uint32_t kRing = 4, kPieceWords = 16 * 24;
+/// Rows on their way: a warp has some pieces of two units of its 16 rows; 64 bytes of a row stand 80 apart, which keeps
+/// rows that are read together in different banks.
+inline constexpr uint32_t kApart = 20, kPieceWords = 16 * kApart;
+__host__ __device__ constexpr uint32_t pieces_of(bool back) { return back ? 3 : 4; }
 
 /// Bytes of shared memory: rows on their way; weights; by column what operands are seen with, and what is made; the sums
 /// of all threads.
 template <class P>
 size_t dense_shared(const DenseArguments<P>& a, uint32_t own, bool back) {
   const size_t width = dense_width(a, own);
-  size_t elements = 0, floats = 6 * width + kThreads / 32 * kRing * kPieceWords * (back ? 2 : 1);
+  size_t elements = 0, floats = 6 * width + kThreads / 32 * pieces_of(back) * a.matrices * kPieceWords;
   for (uint32_t o = 0; o < a.count; ++o) {
     if (a.keeps) elements += a.operands[o].units * P::kStep * width;
     if (a.operands[o].from.seen != Seen::plain) floats += 3 * a.operands[o].units * P::kStep;
@@ -200,9 +221,10 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   using Element = typename P::Element;
   using Fragment = typename P::Fragment;
   constexpr unsigned kOwn = P::kOwn, kAhead = 2, kBoth = 2 * kOwn;  // numbers of a thread in a unit: of a row, of two
-  constexpr unsigned kMatrices = kBack ? 2 : 1;                      // that an operand is seen from
+  constexpr uint32_t kPieces = pieces_of(kBack);
   uint32_t* const rings = reinterpret_cast<uint32_t*>(dynamic_shared());
-  Fragment* const kept = reinterpret_cast<Fragment*>(rings + kThreads / 32 * kRing * kMatrices * kPieceWords);
+  const uint32_t piece_words = a.matrices * kPieceWords, ring_words = kPieces * piece_words;
+  Fragment* const kept = reinterpret_cast<Fragment*>(rings + kThreads / 32 * ring_words);
   const unsigned warp = shfl(threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const uint32_t chunk = blockIdx.x % a.chunks, first = chunk * a.teams * kN;
   const uint32_t width = a.units - first < a.teams * kN ? a.units - first : a.teams * kN;
@@ -211,10 +233,10 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   uint32_t keeping = 0;
   for (uint32_t o = 0; a.keeps && o < a.count; ++o) {
     const Fragment* weights = reinterpret_cast<const Fragment*>(a.operands[o].weights) + size_t{first} * 32;
-    constexpr uint32_t kPieces = 16 / sizeof(Fragment);  // of a copy
-    const uint32_t across = width * 32 / kPieces;
+    constexpr uint32_t kTogether = 16 / sizeof(Fragment);  // of a copy
+    const uint32_t across = width * 32 / kTogether;
     for (uint32_t q = threadIdx.x; q < a.operands[o].units * across; q += kThreads) {
-      const uint32_t k = q / across, at = q % across * kPieces;
+      const uint32_t k = q / across, at = q % across * kTogether;
       cp_async16(kept + (keeping + k) * width * 32 + at, weights + size_t{k} * a.units * 32 + at);
     }
     keeping += a.operands[o].units;
@@ -257,39 +279,51 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   const auto at = [&](const Rows<const Element>& from, uint32_t row, uint32_t column) {
     return reinterpret_cast<const uint2*>(from.data + size_t{row} * from.stride + column);
   };
-  // Two units of an operand are worked on while those of the next few turns come.
-  struct Cursor {
-    uint32_t row0, operand, k;
+  // Two units of an operand are worked on while the next few come.
+  struct Ahead {
+    uint32_t row0, operand, left;  ///< columns that are left of the operand
+    const Element *in[2], *x[2];
   };
-  const auto advance = [&](Cursor& c) {
-    if ((c.k += kAhead) < a.operands[c.operand].units) return;
-    c.k = 0;
-    if (++c.operand < a.count) return;
-    c.operand = 0;
-    c.row0 += apart;
+  uint32_t* const ring = rings + warp * ring_words;
+  const auto point = [&](Ahead& ahead) {
+    const DenseOperand<P>& operand = a.operands[ahead.operand];
+    ahead.left = operand.units * P::kStep;
+    unrolled<2>([&](unsigned r) {
+      const size_t own_row = row_of(ahead.row0, r);
+      ahead.in[r] = operand.from.in.data + own_row * operand.from.in.stride + t * P::kVector;
+      if (kBack) ahead.x[r] = operand.from.x.data + own_row * operand.from.x.stride + t * P::kVector;
+    });
   };
-  uint32_t* const ring = rings + warp * kRing * kMatrices * kPieceWords + g * 24;
-  const auto fetch = [&](Cursor& c, uint32_t turn) {
-    if (c.row0 < a.rows) {
-      const DenseOperand<P>& operand = a.operands[c.operand];
-      uint32_t* const to = ring + turn % kRing * kMatrices * kPieceWords + t * 4;
-      const uint32_t column = c.k * P::kStep + t * P::kVector;
-      if (column < operand.units * P::kStep) {
-        unrolled<2>([&](unsigned r) { cp_async16(to + r * 8 * 24, at(operand.from.in, row_of(c.row0, r), column)); });
-        if (kBack && operand.from.seen == Seen::gradient) {
-          unrolled<2>([&](unsigned r) {
-            cp_async16(to + kPieceWords + r * 8 * 24, at(operand.from.x, row_of(c.row0, r), column));
-          });
+  const auto fetch = [&](Ahead& ahead, uint32_t slot) {
+    if (ahead.row0 < a.rows) {
+      uint32_t* const to = ring + slot * piece_words + g * kApart + t * 4;
+      if (t * P::kVector < ahead.left) {
+        unrolled<2>([&](unsigned r) { cp_async16(to + r * 8 * kApart, ahead.in[r]); });
+        if (kBack && a.operands[ahead.operand].from.seen == Seen::gradient) {
+          unrolled<2>([&](unsigned r) { cp_async16(to + kPieceWords + r * 8 * kApart, ahead.x[r]); });
         }
       }
-      advance(c);
+      if (ahead.left > kAhead * P::kStep) {
+        ahead.left -= kAhead * P::kStep;
+        unrolled<2>([&](unsigned r) {
+          ahead.in[r] += kAhead * P::kStep;
+          if (kBack) ahead.x[r] += kAhead * P::kStep;
+        });
+      } else {
+        if (++ahead.operand == a.count) {
+          ahead.operand = 0;
+          ahead.row0 += apart;
+        }
+        point(ahead);
+      }
     }
     cp_async_commit();
   };
   const uint32_t begin = own == 0 ? a.rows : blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16;
-  Cursor ahead = {begin, 0, 0};
-  uint32_t turn = 0;
-  for (; turn + 1 < kRing; ++turn) fetch(ahead, turn);
+  Ahead ahead{begin, 0, 0, {}, {}};
+  point(ahead);
+  for (uint32_t slot = 0; slot + 1 < kPieces; ++slot) fetch(ahead, slot);
+  uint32_t now = 0, then = kPieces - 1;  // slots
   float total[kN] = {};
   for (uint32_t row0 = begin; row0 < a.rows; row0 += apart) {
     const bool there[2] = {row0 + g <= last, row0 + g + 8 <= last};
@@ -303,39 +337,31 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
       const DenseOperand<P>& operand = a.operands[o];
       const Source<P>& from = operand.from;
       const uint32_t units = operand.units;
-      for (uint32_t k0 = 0; k0 < units; k0 += kAhead, ++turn) {
-        cp_async_wait<kRing - 2>();
+      for (uint32_t k0 = 0; k0 < units; k0 += kAhead) {
+        cp_async_wait<static_cast<int>(kPieces) - 2>();
         __syncwarp();
-        const uint32_t* const piece = ring + (turn + 1) % kRing * kMatrices * kPieceWords + t * 2;
-        uint2 in[kAhead][2];
-        unrolled<2 * kAhead>([&](unsigned i) {
-          in[i / 2][i % 2] = *reinterpret_cast<const uint2*>(piece + i / 2 * 8 + i % 2 * 8 * 24);
-        });
+        const uint32_t* const piece = ring + now * piece_words + (lane & 15) * kApart + (lane >> 4) * 4;
+        unsigned in[kAhead][4];
+        unrolled<kAhead>([&](unsigned i) { ldmatrix_x4(in[i], piece + i * 8); });
         if (from.seen != Seen::plain) {
           unrolled<kAhead>([&](unsigned i) {
             if (k0 + i >= units) return;
-            float v[kBoth], w[kBoth] = {};
-            unpack_both<P>(in[i], v);
-            if constexpr (kBack) {
-              uint2 x[2];
-              unrolled<2>([&](unsigned r) {
-                x[r] = *reinterpret_cast<const uint2*>(piece + kPieceWords + i * 8 + r * 8 * 24);
-              });
-              unpack_both<P>(x, w);
-            }
-            see<kOwn, kBack>(from, columns, units * P::kStep, (k0 + i) * P::kStep + t * kOwn, v, w);
-            unrolled<2>([&](unsigned r) { in[i][r] = pack_row<P>(v, r); });
+            unsigned x[4] = {};
+            if (kBack) ldmatrix_x4(x, piece + kPieceWords + i * 8);
+            see_fragment<P, kBack>(from, columns, units * P::kStep, (k0 + i) * P::kStep, in[i], x);
             if (!kBack || o > 0 || a.left.data == nullptr || n0 > 0 || chunk > 0) return;
-            unrolled<2>([&](unsigned r) {
-              Element* const to = a.left.data + size_t{row[r]} * a.left.stride + (k0 + i) * P::kStep + t * kOwn;
-              if (there[r]) *reinterpret_cast<uint2*>(to) = in[i][r];
+            unrolled<4>([&](unsigned w) {
+              Element* const to = a.left.data + size_t{row[w & 1]} * a.left.stride + (k0 + i) * P::kStep;
+              if (there[w & 1]) reinterpret_cast<unsigned*>(to)[(w >> 1) * 4 + t] = in[i][w];
             });
           });
         }
-        fetch(ahead, turn);
+        fetch(ahead, then);
+        then = now;
+        now = now + 1 == kPieces ? 0 : now + 1;
         unrolled<kAhead>([&](unsigned i) {
           if (k0 + i >= units) return;
-          const typename P::Left left(in[i][0], in[i][1]);
+          const typename P::Left left(in[i]);
           if (a.keeps) {  // beyond `own`: whatever stands there, for nobody
             unrolled<kN>([&](unsigned n) { P::multiply(acc[n], left, weights[n * 32]); });
             weights += width * 32;
@@ -392,9 +418,11 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
         }
         if (a.accumulate) unrolled<kBoth>([&](unsigned i) { made[i] += h[i]; });
       } else {
-        float bias[kOwn];
-        load_floats(by_column + at_column, bias);
-        unrolled<kBoth>([&](unsigned i) { made[i] += bias[i % kOwn]; });
+        if (a.biased) {
+          float bias[kOwn];
+          load_floats(by_column + at_column, bias);
+          unrolled<kBoth>([&](unsigned i) { made[i] += bias[i % kOwn]; });
+        }
         activate<P>(a.slope, made);
       }
       unrolled<2>([&](unsigned r) {
@@ -413,10 +441,14 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
       float mean[kOwn], scale[kOwn], sums[kBoth] = {};
       load_floats(by_column + made_columns + at_column, mean);
       if (kBack) load_floats(by_column + 2 * made_columns + at_column, scale);
+      if (row0 + 16 > a.rows) {
+        unrolled<kBoth>([&](unsigned i) {
+          if (!there[i / kOwn]) made[i] = kBack ? 0.0f : mean[i % kOwn];
+        });
+      }
       unrolled<kBoth>([&](unsigned i) {
         const unsigned c = i % kOwn;
-        const float gap = kBack ? (h[i] - mean[c]) * scale[c] : made[i] - mean[c];
-        const float one = there[i / kOwn] ? kBack ? made[i] : gap : 0.0f;
+        const float gap = kBack ? (h[i] - mean[c]) * scale[c] : made[i] - mean[c], one = kBack ? made[i] : gap;
         sums[c] += one;
         sums[kOwn + c] += one * gap;
       });

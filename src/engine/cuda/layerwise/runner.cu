@@ -383,6 +383,8 @@ class RunnerOf final : public Runner {
     const DenseShape shape = dense_shape(a.rows, a.units, network_.blocks_at_once);
     a.chunks = shape.chunks;
     a.teams = shape.teams;
+    a.matrices = a.operands[0].from.seen == Seen::gradient ? 2 : 1;
+    a.biased = std::any_of(a.operands, a.operands + a.count, [](const auto& from) { return from.bias != nullptr; });
     a.keeps = true;
     a.keeps = dense_shared(a, shape.own, kBack) <= shared_limit();
     const auto kernel = shape.own == 3 ? dense_kernel<P, Out, kBack, 3> : dense_kernel<P, Out, kBack, 4>;
