@@ -1,9 +1,9 @@
 #pragma once
 /// Linear steps whose rows see themselves alone, as kernels: out = f(Σ over operands of in · W + b), the gradient of an
-/// operand, and that of its weights. A warp takes 16 rows and up to four units of columns; numbers go from memory to the
-/// tensor cores and back through registers alone (Mixed::kOwn), weights stand in shared memory. What a norm makes of
-/// numbers, or of a gradient on its way back, is made as they are read (Source), so that it is nowhere stored. Gradients
-/// of weights are left in the slots of linked.cuh.
+/// operand, and that of its weights. A warp takes 16 rows and up to four units of columns; numbers go from memory to
+/// the tensor cores and back through registers alone (Mixed::kOwn), weights stand in shared memory. What a norm makes
+/// of numbers, or of a gradient on its way back, is made as they are read (Source), so that it is nowhere stored.
+/// Gradients of weights are left in the slots of linked.cuh.
 #include "engine/cuda/layerwise/linked.cuh"
 #include "engine/cuda/layerwise/links.cuh"
 
@@ -67,9 +67,8 @@ __device__ __forceinline__ void see(const Source<P>& source, const float* column
   if constexpr (kGradient) {
     float of_x[kColumns];
     load_floats(columns + count + column, of_x);
-    unrolled<kCount>([&](unsigned i) {
-      in[i] = in[i] * of_in[i % kColumns] + (x[i] * of_x[i % kColumns] + fixed[i % kColumns]);
-    });
+    unrolled<kCount>(
+        [&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + (x[i] * of_x[i % kColumns] + fixed[i % kColumns]); });
   } else {
     unrolled<kCount>([&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + fixed[i % kColumns]; });
     activate<P>(source.slope, in);
@@ -93,20 +92,17 @@ __device__ __forceinline__ void see_fragment(const Source<P>& source, const floa
   });
 }
 
-/// What a thread has of two rows of a unit.
+/// What a thread has of two rows of a unit, row after row.
 template <class P>
 __device__ __forceinline__ void unpack_both(const uint2 (&words)[2], float (&out)[2 * P::kOwn]) {
   unrolled<2>([&](unsigned r) {
-    float row[P::kOwn];
-    P::unpack(words[r], row);
-    unrolled<P::kOwn>([&](unsigned c) { out[r * P::kOwn + c] = row[c]; });
+    P::unpack(words[r].x, out + r * P::kOwn);
+    P::unpack(words[r].y, out + r * P::kOwn + P::kOwn / 2);
   });
 }
 template <class P>
 __device__ __forceinline__ uint2 pack_row(const float (&both)[2 * P::kOwn], unsigned r) {
-  float row[P::kOwn];
-  unrolled<P::kOwn>([&](unsigned c) { row[c] = both[r * P::kOwn + c]; });
-  return P::pack(row);
+  return make_uint2(P::pack(both + r * P::kOwn), P::pack(both + r * P::kOwn + P::kOwn / 2));
 }
 
 template <class P>
@@ -177,8 +173,8 @@ __host__ __device__ __forceinline__ uint32_t dense_width(const DenseArguments<P>
 inline constexpr uint32_t kApart = 20, kPieceWords = 16 * kApart;
 __host__ __device__ constexpr uint32_t pieces_of(bool back) { return back ? 3 : 4; }
 
-/// Bytes of shared memory: rows on their way; weights; by column what operands are seen with, and what is made; the sums
-/// of all threads.
+/// Bytes of shared memory: rows on their way; weights; by column what operands are seen with, and what is made; the
+/// sums of all threads.
 template <class P>
 size_t dense_shared(const DenseArguments<P>& a, uint32_t own, bool back) {
   const size_t width = dense_width(a, own);
@@ -214,8 +210,8 @@ __device__ __forceinline__ void store_value(float* to, float value) { *to = valu
 __device__ __forceinline__ void store_value(Half* to, float value) { *to = to_half(value); }
 
 /// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
-/// of rows. kN: units of columns that a warp makes. What is the same for a warp is taken from its first lane, so that no
-/// branch splits one.
+/// of rows. kN: units of columns that a warp makes. What is the same for a warp is taken from its first lane, so that
+/// no branch splits one.
 template <class P, class Out, bool kBack, unsigned kN>
 __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
@@ -488,8 +484,8 @@ struct DenseWeights {
   uint32_t slices;
 };
 template <class P>
-inline constexpr size_t kWeightsShared =
-    2 * (1 + kWide) * kBlock * sizeof(typename P::Element) + 3 * kTile * sizeof(float);
+inline constexpr size_t kWeightsShared = 2 * (1 + kWide) * kBlock * sizeof(typename P::Element) +
+                                         3 * kTile * sizeof(float);
 
 /// Up to kWide blocks of a tile of rows, from column `first` on, zero below; arrives with the next group of copies.
 template <class P>

@@ -215,7 +215,8 @@ class RunnerOf final : public Runner {
     launch(kernel, blocks, kThreads, 0, stream_, arguments...);
     updated_ = false;
   }
-  // A kernel that may begin while the one before it still runs, but not while parameters change.
+  // A kernel that may begin while the one before it still runs, but not while parameters change. It waits before it
+  // looks at what that one writes, and never reads such numbers through the read-only cache.
   template <class... Parameters, class... Arguments>
   void follow(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
               const Arguments&... arguments) {
@@ -468,8 +469,8 @@ class RunnerOf final : public Runner {
       float* const slots = slots_.data() + from.slots;
       if (from.link == kNone) {
         const uint32_t rows = batch.plan.rows[out.space];
-        const DenseWeights<P> of{rows,  source(from.in.value), gradient_of(op.out), from.in_columns, out_columns,
-                                 slots, count};
+        const DenseWeights<P> of{rows, source(from.in.value), gradient_of(op.out), from.in_columns, out_columns, slots,
+                                 count};
         if (wanted(from.in)) {
           DenseArguments<P> a{};
           a.operands[a.count++] = {Source<P>{of.d_out}, units(out_columns), weights, nullptr};
@@ -491,8 +492,8 @@ class RunnerOf final : public Runner {
         continue;
       }
       const std::size_t blocks = std::size_t{count} * from.units;
-      WeightArguments<P> of{read(from.in.value), gradient_of(op.out), from.in_columns, out_columns, slots, count,
-                            kTile};
+      WeightArguments<P> of{
+          read(from.in.value), gradient_of(op.out), from.in_columns, out_columns, slots, count, kTile};
       const BatchRows rows = batch.rows(value(wanted(from.in) ? from.in.value : op.out).space);
       of.tile_rows = tile_rows_for(rows.rows, from.most_slices);
       if (wanted(from.in)) {
@@ -609,14 +610,13 @@ class RunnerOf final : public Runner {
   // The mean and scale of every row or column, or (back) what a gradient is made with; then all numbers.
   template <bool kBack>
   void normalise(const NormArguments<P>& a, bool measured, bool unmade, const Rows<Element>& out) {
-    if (!measured && (kBack || (!a.by_row && a.moves))) follow(norm_parts_kernel<P, kBack>, a.slices, kThreads, 0, a);
+    if (!measured && (kBack || (!a.by_row && a.moves))) run(norm_parts_kernel<P, kBack>, a.slices, a);
     if (a.by_row) {
-      follow(norm_row_kernel<P, kBack>, tiles_of(a.rows, kThreads / 32), kThreads, 0, a);
+      run(norm_row_kernel<P, kBack>, tiles_of(a.rows, kThreads / 32), a);
     } else {
       follow(norm_whole_kernel<P, kBack>, tiles_of(a.columns, kWholeColumns), kWholeThreads, 0, a);
     }
-    if (unmade) return;
-    follow(norm_kernel<P, kBack>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, a, out);
+    if (!unmade) run(norm_kernel<P, kBack>, vector_blocks<P>(a.rows, padded16(a.columns)), a, out);
   }
   void forward(const Batch& batch, const NormOp& op) {
     normalise<false>(norm(batch, op), op.measured, op.unmade, at(op.out));

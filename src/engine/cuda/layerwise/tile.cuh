@@ -57,13 +57,6 @@ struct Mixed {
     const unsigned lane = ((n >> 2) * 2 + (n & 1)) * 4 + ((k & 7) >> 1);
     return lane * 8 + ((n >> 1) & 1) * 4 + (k >> 3) * 2 + (k & 1);
   }
-  __device__ __forceinline__ static void unpack(uint2 words, float (&out)[kOwn]) {
-    const float2 a = unpack2(words.x), b = unpack2(words.y);
-    out[0] = a.x, out[1] = a.y, out[2] = b.x, out[3] = b.y;
-  }
-  __device__ __forceinline__ static uint2 pack(const float (&v)[kOwn]) {
-    return make_uint2(pack2(v[0], v[1]), pack2(v[2], v[3]));
-  }
   __device__ __forceinline__ static void unpack(unsigned word, float* out) {
     const float2 both = unpack2(word);
     out[0] = both.x, out[1] = both.y;
@@ -106,12 +99,6 @@ struct Full {
   using Fragment = uint2;
   __host__ __device__ __forceinline__ static unsigned dense_index(unsigned k, unsigned n) {
     return (n * 4 + (k & 3)) * 2 + (k >> 2);
-  }
-  __device__ __forceinline__ static void unpack(uint2 words, float (&out)[kOwn]) {
-    out[0] = float_of(words.x), out[1] = float_of(words.y);
-  }
-  __device__ __forceinline__ static uint2 pack(const float (&v)[kOwn]) {
-    return make_uint2(bits_of(v[0]), bits_of(v[1]));
   }
   __device__ __forceinline__ static void unpack(unsigned word, float* out) { out[0] = float_of(word); }
   __device__ __forceinline__ static unsigned pack(const float* v) { return bits_of(v[0]); }
