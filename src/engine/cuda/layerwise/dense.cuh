@@ -137,6 +137,9 @@ struct DenseArguments {
   DenseOperand<P> operands[kMostOperands];
 };
 
+/// Blocks of threads that a multiprocessor has registers for.
+__host__ __device__ constexpr unsigned dense_blocks(bool back, unsigned own) { return back || own > 3 ? 2 : 3; }
+
 /// How a dense step is cut: blocks of threads, and what each of them has.
 struct DenseShape {
   uint32_t own;  ///< units of a warp: 3 or 4
@@ -213,7 +216,7 @@ __device__ __forceinline__ void store_value(Half* to, float value) { *to = to_ha
 /// of rows. kN: units of columns that a warp makes. What is the same for a warp is taken from its first lane, so that
 /// no branch splits one.
 template <class P, class Out, bool kBack, unsigned kN>
-__global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
+__global__ void __launch_bounds__(kThreads, dense_blocks(kBack, kN)) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
   using Fragment = typename P::Fragment;
   constexpr unsigned kOwn = P::kOwn, kAhead = 2, kBoth = 2 * kOwn;  // numbers of a thread in a unit: of a row, of two

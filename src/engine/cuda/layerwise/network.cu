@@ -701,7 +701,7 @@ class Maker {
     op.by_row = step.norm == nn::Norm::layer;
     op.weight = offset(step.terms[0].weight);
     op.bias = offset(step.bias);
-    op.most_slices = most_slices_;
+    op.most_slices = most_slices_ / 2 * 3;  // blocks of threads that may measure it
     op.counter = narrow(out_.counters++);
     op.slots = out_.slots;
     out_.slots += uint64_t{op.most_slices} * 2 * columns;

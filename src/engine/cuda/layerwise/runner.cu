@@ -388,8 +388,14 @@ class RunnerOf final : public Runner {
     a.biased = std::any_of(a.operands, a.operands + a.count, [](const auto& from) { return from.bias != nullptr; });
     a.keeps = true;
     a.keeps = dense_shared(a, shape.own, kBack) <= shared_limit();
+    const std::size_t shared = dense_shared(a, shape.own, kBack);
+    if (dense_blocks(kBack, shape.own) > 2 && 3 * (shared + 1024) <= shared_limit()) {
+      slices_ = std::min(tiles_of(a.rows, shape.tile_rows()), network_.blocks_at_once / 2 * 3 / a.chunks);
+    } else {
+      slices_ = shape.slices;
+    }
     const auto kernel = shape.own == 3 ? dense_kernel<P, Out, kBack, 3> : dense_kernel<P, Out, kBack, 4>;
-    follow(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a, shape.own, kBack), a, out);
+    follow(kernel, std::size_t{slices_} * a.chunks, kThreads, shared, a, out);
   }
   // A value as a linear step reads it; and the gradient of what that makes, as a norm gives it back.
   [[nodiscard]] Source<P> source(std::size_t v) {
@@ -432,7 +438,9 @@ class RunnerOf final : public Runner {
       a.columns = a.kept = out.columns;
       a.slope = out.slope;
       measure(batch, op.measured, false, a);
-      return to(op.out, [&](const auto& rows) { dense<false>(a, rows); });
+      to(op.out, [&](const auto& rows) { dense<false>(a, rows); });
+      if (op.measured != kNone) measured_slices_[std::get<NormOp>(network_.ops[op.measured]).which] = slices_;
+      return;
     }
     if (op.operands.size() == 1) return linked<false>(batch, op);
     linked<true>(batch, op);
@@ -597,7 +605,7 @@ class RunnerOf final : public Runner {
     a.fixed = numbers.fixed;
     a.chunk = chunk(batch.plan, op);
     a.slots = slots_.data() + op.slots;
-    a.slices = slices(batch.plan, op, op.measured);
+    a.slices = op.measured ? measured_slices_[op.which] : slices(batch.plan, op, false);
     a.moves = op.by_row || (inputs_.by_batch && a.rows > 0);
     a.slope = out.slope;
     if (op.by_row) return a;
@@ -810,6 +818,8 @@ class RunnerOf final : public Runner {
   const float loss_scale_ = P::kFast ? loss_scale_of(job_, network_) : 1.0f;
   PassInputs inputs_{};   // of the last pass
   bool updated_ = false;  // the last kernel has changed parameters
+  uint32_t slices_ = 0;   // of the last dense step
+  std::vector<uint32_t> measured_slices_ = std::vector<uint32_t>(network_.norms.size());  // of those before norms
   DeviceArray<float> parameters_{network_.parameters, "the parameters"};
   DeviceArray<float> m_{network_.parameters, "Adam's moments"}, v_{network_.parameters, "Adam's moments"};
   DeviceArray<Element> forward_weights_{network_.weights, "the weights"};
