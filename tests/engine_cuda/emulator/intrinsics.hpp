@@ -29,6 +29,10 @@ inline unsigned ballot(bool value) {
 inline unsigned popcount(unsigned bits) { return static_cast<unsigned>(std::popcount(bits)); }
 
 inline void cp_async16(void* shared, const void* global) { emulation::copy_later(shared, global, 16); }
+inline void cp_async16_or_zero(void* shared, const void* global, bool there) {
+  static constexpr char kZeros[16] = {};
+  emulation::copy_later(shared, there ? global : kZeros, 16);
+}
 inline void cp_async_commit() { emulation::copy_commit(); }
 template <int GroupsLeft>
 void cp_async_wait() {

@@ -9,7 +9,7 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-inline constexpr uint32_t kWide = 3;  ///< blocks of 64 columns that a block of threads of weights_kernel takes together
+inline constexpr uint32_t kWide = 3;  ///< most blocks of 64 columns of a norm whose work linear steps do
 
 /// Numbers as a product sees them, by column: normalised: f(in · of_in + fixed); gradient, of what a norm has read:
 /// in · of_in + x · of_x + fixed, where `in` is the gradient of what the norm made.
@@ -466,125 +466,6 @@ __global__ void __launch_bounds__(kThreads, dense_blocks(kBack, kN)) dense_kerne
       sum += totals[(other * kN + unit % kN) * 32 + holder];
     }
     a.sums[size_t{blockIdx.x} * 2 * a.kept + c] = sum;
-  }
-}
-
-// ---- gradients of weights
-
-/// How many blocks of threads share the weights of an operand.
-__host__ __device__ constexpr uint32_t weight_parts(uint32_t in_blocks, uint32_t out_blocks) {
-  return in_blocks * ((out_blocks + kWide - 1) / kWide);
-}
-
-/// What a gradient of weights is made of, and where it is left (WeightArguments).
-template <class P>
-struct DenseWeights {
-  uint32_t rows;
-  Source<P> in;  ///< plain or normalised
-  Rows<const typename P::Element> d_out;
-  uint32_t in_columns, out_columns;  ///< multiples of 16
-  float* slots;
-  uint32_t slices;
-};
-template <class P>
-inline constexpr size_t kWeightsShared = 2 * (1 + kWide) * kBlock * sizeof(typename P::Element) +
-                                         3 * kTile * sizeof(float);
-
-/// Up to kWide blocks of a tile of rows, from column `first` on, zero below; arrives with the next group of copies.
-template <class P>
-__device__ __forceinline__ void fetch_rows(const Rows<const typename P::Element>& from, uint32_t row0, uint32_t rows,
-                                           uint32_t first, uint32_t width, typename P::Element* to) {
-  const unsigned shift = vector_shift<P>(width), column = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
-  if (column >= width) return;
-  const typename P::Element* own = from.data + size_t{row0} * from.stride + first + column;
-  to += column / kTile * kBlock;
-#pragma unroll 4
-  for (unsigned r = threadIdx.x >> shift; r < kTile; r += kThreads >> shift) {
-    typename P::Element* at = to + P::place(r, column % kTile);
-    if (r < rows) {
-      cp_async16(at, own + size_t{r} * from.stride);
-    } else {
-      *reinterpret_cast<uint4*>(at) = make_uint4(0, 0, 0, 0);
-    }
-  }
-}
-/// What this thread has fetched of a block as a product sees it; `columns`: what copy_columns() has left.
-template <class P>
-__device__ __forceinline__ void see_rows(const Source<P>& source, const float* columns, uint32_t rows, uint32_t width,
-                                         typename P::Element* tile) {
-  const unsigned shift = vector_shift<P>(width), column = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
-  if (source.seen == Seen::plain || column >= width) return;
-  for (unsigned r = threadIdx.x >> shift; r < rows; r += kThreads >> shift) {
-    uint4* const at = reinterpret_cast<uint4*>(tile + P::place(r, column));
-    float v[P::kVector];
-    P::unpack(*at, v);
-    see<P::kVector, false>(source, columns, width, column, v, v);
-    *at = P::pack(v);
-  }
-}
-
-/// dW = dZᵀ · H: a block of threads takes every slices-th tile of rows for 64 columns of H and up to 192 of dZ. While
-/// a tile is worked on, the next one comes.
-template <class P>
-__global__ void __launch_bounds__(kThreads, 2) weights_kernel(DenseWeights<P> a) {
-  using Element = typename P::Element;
-  Element* buffers = reinterpret_cast<Element*>(dynamic_shared());
-  constexpr uint32_t kStage = (1 + kWide) * kBlock;
-  const uint32_t in_blocks = (a.in_columns + kTile - 1) / kTile, out_blocks = (a.out_columns + kTile - 1) / kTile;
-  const uint32_t parts = weight_parts(in_blocks, out_blocks), part = blockIdx.x % parts, slice = blockIdx.x / parts;
-  const uint32_t i = part % in_blocks, first = part / in_blocks * kWide;
-  const uint32_t in_width = block_width(a.in_columns, i);
-  const uint32_t rest = a.out_columns - first * kTile, out_width = rest < kWide * kTile ? rest : kWide * kTile;
-  const uint32_t regions = (out_width + 31) / 32 * 2;  // of 32 columns of dZ by 32 of H; a warp has up to two
-  const unsigned warp = threadIdx.x >> 5;
-  const uint32_t tiles = (a.rows + kTile - 1) / kTile;
-  const auto rows_of = [&](uint32_t tile) { return a.rows - tile * kTile < kTile ? a.rows - tile * kTile : kTile; };
-  const auto fetch = [&](uint32_t tile, Element* to) {
-    fetch_rows<P>(a.in.in, tile * kTile, rows_of(tile), i * kTile, in_width, to);
-    fetch_rows<P>(a.d_out, tile * kTile, rows_of(tile), first * kTile, out_width, to + kBlock);
-  };
-  float sums[2][2][4][4] = {}, bias[kWide] = {};
-  pdl_wait();
-  pdl_trigger();
-  fetch(slice, buffers);
-  cp_async_commit();
-  float* const in_columns = reinterpret_cast<float*>(buffers + 2 * kStage);
-  copy_columns(a.in, i * kTile, in_width, in_columns);
-  __syncthreads();
-  unsigned at = 0;
-  for (uint32_t tile = slice; tile < tiles; tile += a.slices, at ^= 1) {
-    Element* const in = buffers + at * kStage;
-    const Element* const d = in + kBlock;
-    if (tile + a.slices < tiles) fetch(tile + a.slices, buffers + (at ^ 1) * kStage);
-    cp_async_commit();
-    cp_async_wait<1>();
-    see_rows<P>(a.in, in_columns, rows_of(tile), in_width, in);
-    __syncthreads();
-    unrolled<2>([&](unsigned own) {
-      const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;
-      if (region >= regions || in0 >= in_width) return;
-      multiply_columns(sums[own], d + out0 / kTile * kBlock, out0 % kTile, out_width - out0 / kTile * kTile, in, in0,
-                       in_width, kTile);
-    });
-    if (i == 0) {
-      const unsigned column = threadIdx.x % kTile, begin = threadIdx.x / kTile * 16;
-      unrolled<kWide>([&](unsigned o) {
-        if (o * kTile + column >= out_width) return;
-        unrolled<16>([&](unsigned r) { bias[o] += P::value(d[o * kBlock + P::place(begin + r, column)]); });
-      });
-    }
-    __syncthreads();
-  }
-  float* slots = a.slots + (size_t{slice} * in_blocks * out_blocks + i * out_blocks + first) * kSlot;
-  unrolled<2>([&](unsigned own) {
-    const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;
-    if (region >= regions || in0 >= in_width) return;
-    leave_matrix(sums[own], slots + out0 / kTile * kSlot + out0 % kTile * kTile + in0);
-  });
-  if (i != 0) return;
-#pragma unroll
-  for (unsigned o = 0; o < kWide; ++o) {
-    if (o * kTile < out_width) leave_bias(bias[o], slots + o * kSlot);
   }
 }
 

@@ -2,9 +2,9 @@
 /// The kernels around the layers: readout, the steps over graphs with the loss and its gradient, the loss of rows, and
 /// Adam. Like the layers', they give the same bits every time.
 #include "engine/core/loss.hpp"
-#include "engine/cuda/layerwise/dense.cuh"
 #include "engine/cuda/layerwise/inputs.cuh"
 #include "engine/cuda/layerwise/norm.cuh"
+#include "engine/cuda/layerwise/weights.cuh"
 #include "engine/cuda/runtime/adam.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

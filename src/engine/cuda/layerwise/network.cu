@@ -543,7 +543,9 @@ class Maker {
     }
     for (std::size_t o = 0; o < op.operands.size(); ++o) {
       LinearOp::Operand& operand = op.operands[o];
-      const uint32_t at_once = operand.link == kNone ? weight_parts(operand.in_blocks, op.out_blocks) : operand.units;
+      const uint32_t at_once = operand.link == kNone  // a multiprocessor has one block of theirs
+                                   ? 2 * weights_shape(operand.in_columns, padded16(narrow(step.columns)), 4).parts
+                                   : operand.units;
       operand.most_slices = std::max(1u, most_slices_ / at_once);
       operand.slots = out_.slots;
       out_.slots += uint64_t{operand.units} * operand.most_slices * kSlot;

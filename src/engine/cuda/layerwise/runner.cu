@@ -272,8 +272,10 @@ class RunnerOf final : public Runner {
   // ---- how sums over a batch are cut
 
   [[nodiscard]] uint32_t slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const {
-    if (operand.link == kNone) {  // of two tiles or more: every slice leaves a gradient, which is as large as ever
-      return std::min((tiles_of(plan.rows[value(op.out).space]) + 1) / 2, operand.most_slices);
+    if (operand.link == kNone) {
+      return std::min(weights_slices(plan.rows[value(op.out).space], operand.in_columns,
+                                     padded16(value(op.out).columns), network_.blocks_at_once),
+                      operand.most_slices);
     }
     const uint32_t rows = plan.rows[value(wanted(operand.in) ? operand.in.value : op.out).space];
     return std::min(tiles_of(rows, tile_rows_for(rows, operand.most_slices)), operand.most_slices);
@@ -477,8 +479,18 @@ class RunnerOf final : public Runner {
       float* const slots = slots_.data() + from.slots;
       if (from.link == kNone) {
         const uint32_t rows = batch.plan.rows[out.space];
-        const DenseWeights<P> of{rows, source(from.in.value), gradient_of(op.out), from.in_columns, out_columns, slots,
-                                 count};
+        // Where rows are few, more and narrower parts.
+        const auto shape_of = [&](uint32_t most) { return weights_shape(from.in_columns, out_columns, most); };
+        const WeightsShape shape = shape_of(count * shape_of(4).parts >= network_.blocks_at_once / 4 ? 4 : 2);
+        const DenseWeights<P> of{rows,
+                                 source(from.in.value),
+                                 gradient_of(op.out),
+                                 from.in_columns,
+                                 out_columns,
+                                 slots,
+                                 count,
+                                 from.bias != kNoBias,
+                                 shape};
         if (wanted(from.in)) {
           DenseArguments<P> a{};
           a.operands[a.count++] = {Source<P>{of.d_out}, units(out_columns), weights, nullptr};
@@ -495,8 +507,10 @@ class RunnerOf final : public Runner {
           measure(batch, from.measured, true, a);
           dense<true>(a, gradient_at(from.in.value));
         }
-        follow(weights_kernel<P>, std::size_t{count} * weight_parts(from.in_blocks, op.out_blocks), kThreads,
-               kWeightsShared<P>, of);
+        const auto kernel = shape.unit == 2   ? weights_kernel<P, 2>
+                            : shape.unit == 3 ? weights_kernel<P, 3>
+                                              : weights_kernel<P, 4>;
+        follow(kernel, std::size_t{count} * shape.parts, kThreads, weights_shared<P>(shape.unit), of);
         continue;
       }
       const std::size_t blocks = std::size_t{count} * from.units;

@@ -36,6 +36,12 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
 __device__ __forceinline__ void cp_async16(void* shared, const void* global) {
   asm volatile("cp.async.cg.shared.global [%0],[%1],16;" ::"r"(shared_address(shared)), "l"(global) : "memory");
 }
+/// Zeros where there is nothing to copy.
+__device__ __forceinline__ void cp_async16_or_zero(void* shared, const void* global, bool there) {
+  asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(shared_address(shared)), "l"(global),
+               "r"(there ? 16 : 0)
+               : "memory");
+}
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int GroupsLeft>
 __device__ __forceinline__ void cp_async_wait() {
