@@ -406,9 +406,14 @@ struct Segment {
   uint32_t next = kNoSegment;  ///< one more segment that uses the same parameters
 };
 
+/// Parameters are taken four at a time: numbers side by side in a row of a weight, or in a vector.
+inline constexpr uint32_t kQuads = 64;  ///< of a block of threads
 struct AdamBlock {
-  uint32_t segment, first;
+  uint32_t segment, first;  ///< quad
 };
+inline uint32_t quads_of(const Segment& segment) {
+  return segment.in > 0 ? segment.size / segment.in * ((segment.in + 3) / 4) : (segment.size + 3) / 4;
+}
 
 enum class Update : int {
   step,      ///< gradient, Adam, copies
@@ -439,62 +444,83 @@ struct AdamArguments {
   int* bad;
 };
 
-/// The sum of every `stride`-th number of some, as many on their way at a time as slices mostly are.
-template <class Number>
-__device__ __forceinline__ float sum_of(uint32_t first, uint32_t stride, uint32_t count, const Number& number) {
-  constexpr uint32_t kNumbers = 8;
-  float sum = 0;
-  for (uint32_t i0 = first; i0 < count; i0 += kNumbers * stride) {
-    float own[kNumbers];
-    unrolled<kNumbers>([&](unsigned i) { own[i] = i0 + i * stride < count ? number(i0 + i * stride) : 0.0f; });
-    unrolled<kNumbers>([&](unsigned i) { sum += own[i]; });
+/// The sum of every `stride`-th four numbers of some, as many on their way at a time as slices often are.
+template <class Numbers>
+__device__ __forceinline__ float4 sum_of(uint32_t first, uint32_t stride, uint32_t count, const Numbers& numbers) {
+  constexpr uint32_t kAtOnce = 8;
+  float4 sum = make_float4(0, 0, 0, 0);
+  for (uint32_t i0 = first; i0 < count; i0 += kAtOnce * stride) {
+    float4 own[kAtOnce];
+    unrolled<kAtOnce>(
+        [&](unsigned i) { own[i] = i0 + i * stride < count ? numbers(i0 + i * stride) : make_float4(0, 0, 0, 0); });
+    unrolled<kAtOnce>([&](unsigned i) { sum.x += own[i].x, sum.y += own[i].y, sum.z += own[i].z, sum.w += own[i].w; });
   }
   return sum;
 }
+__device__ __forceinline__ float4 load_some(const float* from, uint32_t count) {
+  const auto at = [&](unsigned i) { return i < count ? load_read_only(from + i) : 0.0f; };
+  return make_float4(at(0), at(1), at(2), at(3));
+}
 
-/// What a segment has of the gradient of one of its parameters: every `groups`-th part of it, from `group` on.
+/// What a segment has of the gradient of four of its parameters, (j, k …) or j …: every `groups`-th part of it, from
+/// `group` on.
 template <class P>
-__device__ __forceinline__ float gradient_part(const AdamArguments<P>& a, const Segment& segment, uint32_t j,
-                                               uint32_t k, unsigned group, unsigned groups) {
+__device__ __forceinline__ float4 gradient_part(const AdamArguments<P>& a, const Segment& segment, uint32_t j,
+                                                uint32_t k, unsigned group, unsigned groups) {
+  const float* from = a.slots + segment.slots;
   if (segment.kind == SegmentKind::weight || segment.kind == SegmentKind::bias) {
     const uint32_t unit = k / kTile * segment.out_blocks + j / kTile;
-    const uint32_t in_slot = segment.kind == SegmentKind::weight
-                                 ? segment.matrix * kBlock + j % kTile * kTile + k % kTile
-                                 : 2 * kBlock + j % kTile;
-    const float* from = a.slots + segment.slots + size_t{unit} * kSlot + in_slot;
-    return sum_of(group, groups, a.slices[segment.counter],
-                  [&](uint32_t s) { return load_read_only(from + size_t{s} * segment.units * kSlot); });
+    from += size_t{unit} * kSlot + (segment.kind == SegmentKind::weight
+                                        ? segment.matrix * kBlock + j % kTile * kTile + k % kTile
+                                        : 2 * kBlock + j % kTile);
+    return sum_of(group, groups, a.slices[segment.counter], [&](uint32_t s) {
+      return load_read_only(reinterpret_cast<const float4*>(from + size_t{s} * segment.units * kSlot));
+    });
   }
+  const uint32_t there = segment.size - j;  // of a vector, from j on
   if (segment.kind == SegmentKind::parts) {
-    const float* from = a.slots + segment.slots + j;
     return sum_of(group, groups, a.slices[segment.counter],
-                  [&](uint32_t s) { return load_read_only(from + size_t{s} * segment.units); });
+                  [&](uint32_t s) { return load_some(from + j + size_t{s} * segment.units, there); });
   }
-  if (segment.kind != SegmentKind::graph_weight && segment.kind != SegmentKind::graph_bias) return 0;
-  const bool weight = segment.kind == SegmentKind::graph_weight;
+  const float* factors = a.factors;
+  if (segment.kind == SegmentKind::graph_weight) {
+    return sum_of(group, groups, a.graphs, [&](uint32_t g) {
+      const float* own = factors + size_t{g} * a.factor_size;
+      const float d = load_read_only(own + segment.factor_d + j);
+      const float4 in = load_some(own + segment.factor_in + k, segment.in - k);
+      return make_float4(d * in.x, d * in.y, d * in.z, d * in.w);
+    });
+  }
+  if (segment.kind != SegmentKind::graph_bias) return make_float4(0, 0, 0, 0);
   return sum_of(group, groups, a.graphs, [&](uint32_t g) {
-    const float* factors = a.factors + size_t{g} * a.factor_size;
-    const float d = load_read_only(factors + segment.factor_d + j);
-    return weight ? d * load_read_only(factors + segment.factor_in + k) : d;
+    return load_some(factors + size_t{g} * a.factor_size + segment.factor_d + j, there);
   });
 }
 
-/// 64 parameters per block; four threads each add up every fourth part of the gradient. A parameter alone has all.
+/// kQuads times four parameters per block; four threads for each four of them add up every fourth part of the gradient,
+/// and one thread has each parameter then. A parameter alone has all.
 template <class P>
 __global__ void __launch_bounds__(kThreads, 4) adam_kernel(AdamArguments<P> a) {
-  __shared__ float parts[kThreads];
+  constexpr unsigned kGroups = kThreads / kQuads;
+  __shared__ float4 parts[kThreads];
+  const float* const sums = reinterpret_cast<const float*>(parts);
   const AdamBlock block = a.blocks[blockIdx.x];
   const Segment segment = a.segments[block.segment];
-  const bool alone = segment.size == 1 && segment.kind == SegmentKind::parts;
-  const unsigned lane = alone ? 0 : threadIdx.x % kTile, group = alone ? threadIdx.x : threadIdx.x / kTile;
-  const uint32_t index = block.first + lane;
-  const bool valid = index<segment.size, matrix = segment.in> 0;
+  const bool alone = segment.size == 1 && segment.kind == SegmentKind::parts, matrix = segment.in > 0;
+  const uint32_t across = (segment.in + 3) / 4;
+  // The first of a quad: row and column, or number and 0.
+  const auto first_of = [&](uint32_t quad) {
+    return matrix ? make_uint2(quad / across, quad % across * 4) : make_uint2(quad * 4, 0);
+  };
+  const uint2 near = first_of(block.first + threadIdx.x / 4);
+  const uint32_t j = near.x + (matrix ? 0 : threadIdx.x % 4), k = matrix ? near.y + threadIdx.x % 4 : 0;
+  const bool valid = matrix ? j < segment.size / segment.in && k < segment.in : j < segment.size;
   if (segment.kind == SegmentKind::running && a.update != Update::copies) {
-    if (!valid || group != 0) return;
-    const size_t at = segment.slots + index;
-    float& own = a.parameters[segment.offset + index];
+    if (!valid) return;
+    const size_t at = segment.slots + j;
+    float& own = a.parameters[segment.offset + j];
     if (a.update == Update::gradient) {
-      a.gradient[segment.offset + index] = 0;
+      a.gradient[segment.offset + j] = 0;
       if (a.seen != nullptr) a.seen[at] = a.running[at];
     } else if (a.update == Update::step) {
       own = moved(own, a.running[at]);
@@ -503,38 +529,44 @@ __global__ void __launch_bounds__(kThreads, 4) adam_kernel(AdamArguments<P> a) {
     }
     return;
   }
-  const uint32_t j = matrix ? index / segment.in : index, k = matrix ? index % segment.in : 0;
+  // What Adam moves comes while the gradient is added up.
+  const uint32_t at = segment.offset + (matrix ? j * segment.stride + k : j);
+  const bool moves = valid && at >= a.frozen && (a.update == Update::step || a.update == Update::clipped);
+  float p = moves ? a.parameters[at] : 0.0f, m = moves ? a.m[at] : 0.0f, v = moves ? a.v[at] : 0.0f;
   float sum = 0;
-  if (valid && (a.update == Update::step || a.update == Update::gradient)) {
-    const unsigned groups = alone ? kThreads : kThreads / kTile;
-    sum = gradient_part(a, segment, j, k, group, groups);
-    for (uint32_t s = segment.next; s != kNoSegment; s = a.segments[s].next) {
-      sum += gradient_part(a, a.segments[s], j, k, group, groups);
+  if (a.update == Update::step || a.update == Update::gradient) {
+    const unsigned group = alone ? threadIdx.x : threadIdx.x / kQuads, groups = alone ? kThreads : kGroups;
+    const uint2 first = first_of(alone ? 0 : block.first + threadIdx.x % kQuads);
+    float4 part = make_float4(0, 0, 0, 0);
+    for (uint32_t s = block.segment; s != kNoSegment; s = a.segments[s].next) {
+      if ((matrix ? first.x * segment.in : first.x) >= segment.size) break;
+      const float4 more = gradient_part(a, a.segments[s], first.x, first.y, group, groups);
+      part.x += more.x, part.y += more.y, part.z += more.z, part.w += more.w;
+    }
+    if (alone) {
+      sum = block_sum(part.x, reinterpret_cast<float*>(parts));
+    } else {
+      parts[threadIdx.x] = part;
+      __syncthreads();
+      unrolled<kGroups>([&](unsigned g) { sum += sums[g * kThreads + threadIdx.x]; });
     }
   }
-  if (alone) {
-    sum = block_sum(sum, parts);
-  } else {
-    parts[threadIdx.x] = sum;
-    __syncthreads();
-  }
-  if (group != 0 || !valid) return;
-  const uint32_t at = segment.offset + (matrix ? j * segment.stride + k : index);
+  if (!valid) return;
   if (a.update != Update::copies) {
-    if (!alone) sum = (parts[lane] + parts[lane + kTile]) + (parts[lane + 2 * kTile] + parts[lane + 3 * kTile]);
     const float g = a.update == Update::clipped ? a.gradient[at] * *a.clip : sum * a.unscale;
     if (!finite(g)) atomic_add(a.bad, 1);
     if (a.update == Update::gradient) {
       a.gradient[at] = a.adds ? a.gradient[at] + g : g;
       return;
     }
-    if (at < a.frozen) return;
-    adam_move(g, a.step, a.parameters[at], a.m[at], a.v[at]);
+    if (!moves) return;
+    adam_move(g, a.step, p, m, v);
+    a.parameters[at] = p, a.m[at] = m, a.v[at] = v;
   }
   for (uint32_t s = block.segment; s != kNoSegment; s = a.segments[s].next) {
     const Segment& own = a.segments[s];
     if (own.kind != SegmentKind::weight) continue;
-    const float value = a.parameters[at];
+    const float value = a.update == Update::copies ? a.parameters[at] : p;
     const size_t from = own.weights + size_t{(k / kTile * own.out_blocks + j / kTile) * 2 + own.matrix} * kBlock;
     const auto place = [&](bool dense, uint32_t read, uint32_t made, uint32_t all_made) {
       if (!dense) return from + P::weight_index(read % kTile, made % kTile);
