@@ -212,6 +212,23 @@ TEST_F(EveryKindOnTheGpu, RunsInTheWidthOfAPublishedNetwork) {
   expect_like_the_reference(toy.job(model), Precision::mixed, "mp", false);
 }
 
+// 24: a unit and a half of a dense step; 200: more warps to a row; 530: more columns than a block of threads makes, and
+// weights that do not fit into shared memory.
+TEST_F(EveryKindOnTheGpu, DenseStepsAreOfAnyWidth) {
+  Stream stream(derive_key(79, Purpose::test));
+  for (const std::uint32_t width : {24u, 200u, 530u}) {
+    nn::ModelConfig model = small_kind("gin");
+    model.width = width;
+    model.layers = 1;
+    model.norm = width == 24 ? nn::Norm::batch : nn::Norm::none;
+    model.readout = nn::Readout::mean;
+    const Toy toy = random_toy(model, 3, 9, stream);
+    for (const Precision precision : {Precision::fp32, Precision::mixed}) {
+      expect_like_the_reference(toy.job(model), precision, "width " + std::to_string(width), false);
+    }
+  }
+}
+
 TEST_F(EveryKindOnTheGpu, RandomNetworksOverPairsAgreeWithPlainLoops) {
   for (const Precision precision : {Precision::fp32, Precision::mixed}) {
     Stream stream(derive_key(412, Purpose::test));

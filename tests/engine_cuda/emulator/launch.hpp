@@ -22,6 +22,10 @@ class Graph {
     return graph;
   }
   void launch(Stream&) const { work_(); }
+  template <class Work>
+  void launch(Stream&, Work work) {
+    work();
+  }
 
  private:
   std::function<void()> work_;

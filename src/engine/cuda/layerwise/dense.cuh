@@ -1,9 +1,9 @@
 #pragma once
 /// Linear steps whose rows see themselves alone, as kernels: out = f(Σ over operands of in · W + b), the gradient of an
-/// operand, and that of its weights. A warp takes 16 rows and up to four units of columns; numbers go from memory to the
-/// tensor cores and back through registers alone (Mixed::kOwn), weights stand in shared memory. What a norm makes of
-/// numbers, or of a gradient on its way back, is made as they are read (Source), so that it is nowhere stored. Gradients
-/// of weights are left in the slots of linked.cuh.
+/// operand, and that of its weights. A warp takes 16 rows and up to four units of columns; numbers go from memory to
+/// the tensor cores and back through registers alone (Mixed::kOwn), weights stand in shared memory. What a norm makes
+/// of numbers, or of a gradient on its way back, is made as they are read (Source), so that it is nowhere stored.
+/// Gradients of weights are left in the slots of linked.cuh.
 #include "engine/cuda/layerwise/linked.cuh"
 #include "engine/cuda/layerwise/links.cuh"
 
@@ -24,8 +24,9 @@ struct Source {
 
 template <unsigned kCount>
 __device__ __forceinline__ void load_floats(const float* from, float (&out)[kCount]) {
+  if constexpr (kCount == 1) out[0] = *from;
 #pragma unroll
-  for (unsigned c = 0; c < kCount; c += kCount % 4 == 0 ? 4 : 2) {
+  for (unsigned c = 0; c + 1 < kCount; c += kCount % 4 == 0 ? 4 : 2) {
     if constexpr (kCount % 4 == 0) {
       const float4 four = *reinterpret_cast<const float4*>(from + c);
       out[c] = four.x, out[c + 1] = four.y, out[c + 2] = four.z, out[c + 3] = four.w;
@@ -55,38 +56,53 @@ __device__ __forceinline__ void activate(const Slope& slope, float (&numbers)[kC
     unrolled<kCount>([&](unsigned c) { numbers[c] = activated<P::kFast>(slope.activation, numbers[c]); });
   }
 }
-/// Numbers as a product sees them, of one row from `column` on, or row after row; `columns`: what copy_columns() has
-/// left of `count` columns.
-template <unsigned kColumns, class P, unsigned kCount>
+/// Numbers as a product sees them (kGradient, or normalised), of one row from `column` on, or row after row; `columns`:
+/// what copy_columns() has left of `count` columns.
+template <unsigned kColumns, bool kGradient, class P, unsigned kCount>
 __device__ __forceinline__ void see(const Source<P>& source, const float* columns, uint32_t count, uint32_t column,
                                     float (&in)[kCount], const float (&x)[kCount]) {
   float of_in[kColumns], fixed[kColumns];
   load_floats(columns + column, of_in);
   load_floats(columns + 2 * count + column, fixed);
-  if (source.seen == Seen::gradient) {
+  if constexpr (kGradient) {
     float of_x[kColumns];
     load_floats(columns + count + column, of_x);
-    unrolled<kCount>([&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + (x[i] * of_x[i % kColumns] + fixed[i % kColumns]); });
+    unrolled<kCount>(
+        [&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + (x[i] * of_x[i % kColumns] + fixed[i % kColumns]); });
   } else {
     unrolled<kCount>([&](unsigned i) { in[i] = in[i] * of_in[i % kColumns] + fixed[i % kColumns]; });
+    activate<P>(source.slope, in);
   }
-  activate<P>(source.slope, in);
 }
 
-/// What a thread has of two rows of a unit.
+/// The same of a fragment that ldmatrix_x4() has loaded: words of the upper and lower row, of the unit's first half of
+/// columns and of its second.
+template <class P, bool kGradient>
+__device__ __forceinline__ void see_fragment(const Source<P>& source, const float* columns, uint32_t count,
+                                             uint32_t first, unsigned (&in)[4], const unsigned (&x)[4]) {
+  constexpr unsigned kWord = P::kStep / 8;  // numbers
+  unrolled<2>([&](unsigned half) {
+    float v[2 * kWord], w[2 * kWord];
+    unrolled<2>([&](unsigned r) {
+      P::unpack(in[2 * half + r], v + r * kWord);
+      P::unpack(x[2 * half + r], w + r * kWord);
+    });
+    see<kWord, kGradient>(source, columns, count, first + half * P::kStep / 2 + (threadIdx.x & 3) * kWord, v, w);
+    unrolled<2>([&](unsigned r) { in[2 * half + r] = P::pack(v + r * kWord); });
+  });
+}
+
+/// What a thread has of two rows of a unit, row after row.
 template <class P>
 __device__ __forceinline__ void unpack_both(const uint2 (&words)[2], float (&out)[2 * P::kOwn]) {
   unrolled<2>([&](unsigned r) {
-    float row[P::kOwn];
-    P::unpack(words[r], row);
-    unrolled<P::kOwn>([&](unsigned c) { out[r * P::kOwn + c] = row[c]; });
+    P::unpack(words[r].x, out + r * P::kOwn);
+    P::unpack(words[r].y, out + r * P::kOwn + P::kOwn / 2);
   });
 }
 template <class P>
 __device__ __forceinline__ uint2 pack_row(const float (&both)[2 * P::kOwn], unsigned r) {
-  float row[P::kOwn];
-  unrolled<P::kOwn>([&](unsigned c) { row[c] = both[r * P::kOwn + c]; });
-  return P::pack(row);
+  return make_uint2(P::pack(both + r * P::kOwn), P::pack(both + r * P::kOwn + P::kOwn / 2));
 }
 
 template <class P>
@@ -104,6 +120,8 @@ struct DenseArguments {
   uint32_t teams;           ///< warps that share the columns of a row: 1, 2, 4 or 8
   uint32_t chunks;          ///< of teams · kN units, one for a block of threads
   bool keeps;               ///< weights stand in shared memory
+  bool biased;              ///< some operand has a bias
+  uint32_t matrices;        ///< that operands are seen from: 2 where one is a norm's gradient
   uint32_t kept;            ///< columns of the value; what is made is zero from there on, or (forwards) left as it is
   Slope slope;              ///< of what is made, or back of those whose gradient it is
   // back: what is made is the gradient of these
@@ -118,6 +136,9 @@ struct DenseArguments {
   uint32_t count;  ///< of operands
   DenseOperand<P> operands[kMostOperands];
 };
+
+/// Blocks of threads that a multiprocessor has registers for.
+__host__ __device__ constexpr unsigned dense_blocks(bool back, unsigned own) { return back || own > 3 ? 2 : 3; }
 
 /// How a dense step is cut: blocks of threads, and what each of them has.
 struct DenseShape {
@@ -150,11 +171,17 @@ __host__ __device__ __forceinline__ uint32_t dense_width(const DenseArguments<P>
   const uint32_t all = a.teams * own;
   return (a.units < all ? a.units : all) * P::kStep;
 }
-/// Bytes of shared memory: weights; by column what operands are seen with, and what is made; the sums of all threads.
+/// Rows on their way: a warp has some pieces of two units of its 16 rows; 64 bytes of a row stand 80 apart, which keeps
+/// rows that are read together in different banks.
+inline constexpr uint32_t kApart = 20, kPieceWords = 16 * kApart;
+__host__ __device__ constexpr uint32_t pieces_of(bool back) { return back ? 3 : 4; }
+
+/// Bytes of shared memory: rows on their way; weights; by column what operands are seen with, and what is made; the
+/// sums of all threads.
 template <class P>
-size_t dense_shared(const DenseArguments<P>& a, uint32_t own) {
+size_t dense_shared(const DenseArguments<P>& a, uint32_t own, bool back) {
   const size_t width = dense_width(a, own);
-  size_t elements = 0, floats = 6 * width;
+  size_t elements = 0, floats = 6 * width + kThreads / 32 * pieces_of(back) * a.matrices * kPieceWords;
   for (uint32_t o = 0; o < a.count; ++o) {
     if (a.keeps) elements += a.operands[o].units * P::kStep * width;
     if (a.operands[o].from.seen != Seen::plain) floats += 3 * a.operands[o].units * P::kStep;
@@ -186,14 +213,17 @@ __device__ __forceinline__ void store_value(float* to, float value) { *to = valu
 __device__ __forceinline__ void store_value(Half* to, float value) { *to = to_half(value); }
 
 /// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
-/// of rows. kN: units of columns that a warp makes. What is the same for a warp is taken from its first lane, so that no
-/// branch splits one.
+/// of rows. kN: units of columns that a warp makes. What is the same for a warp is taken from its first lane, so that
+/// no branch splits one.
 template <class P, class Out, bool kBack, unsigned kN>
-__global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
+__global__ void __launch_bounds__(kThreads, dense_blocks(kBack, kN)) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
   using Fragment = typename P::Fragment;
-  constexpr unsigned kOwn = P::kOwn, kAhead = 4, kBoth = 2 * kOwn;  // numbers of a thread in a unit: of a row, of two
-  Fragment* const kept = reinterpret_cast<Fragment*>(dynamic_shared());
+  constexpr unsigned kOwn = P::kOwn, kAhead = 2, kBoth = 2 * kOwn;  // numbers of a thread in a unit: of a row, of two
+  constexpr uint32_t kPieces = pieces_of(kBack);
+  uint32_t* const rings = reinterpret_cast<uint32_t*>(dynamic_shared());
+  const uint32_t piece_words = a.matrices * kPieceWords, ring_words = kPieces * piece_words;
+  Fragment* const kept = reinterpret_cast<Fragment*>(rings + kThreads / 32 * ring_words);
   const unsigned warp = shfl(threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const uint32_t chunk = blockIdx.x % a.chunks, first = chunk * a.teams * kN;
   const uint32_t width = a.units - first < a.teams * kN ? a.units - first : a.teams * kN;
@@ -202,10 +232,10 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   uint32_t keeping = 0;
   for (uint32_t o = 0; a.keeps && o < a.count; ++o) {
     const Fragment* weights = reinterpret_cast<const Fragment*>(a.operands[o].weights) + size_t{first} * 32;
-    constexpr uint32_t kPieces = 16 / sizeof(Fragment);  // of a copy
-    const uint32_t across = width * 32 / kPieces;
+    constexpr uint32_t kTogether = 16 / sizeof(Fragment);  // of a copy
+    const uint32_t across = width * 32 / kTogether;
     for (uint32_t q = threadIdx.x; q < a.operands[o].units * across; q += kThreads) {
-      const uint32_t k = q / across, at = q % across * kPieces;
+      const uint32_t k = q / across, at = q % across * kTogether;
       cp_async16(kept + (keeping + k) * width * 32 + at, weights + size_t{k} * a.units * 32 + at);
     }
     keeping += a.operands[o].units;
@@ -242,16 +272,61 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
   // A gradient whose sums are taken adds to none; what is seen normalised is what that norm had read.
   const bool measures = a.sums != nullptr, reads_values = activates || a.values.seen != Seen::plain;
   const bool reads_more = a.accumulate || (measures && a.values.seen == Seen::plain);
+  // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
+  const uint32_t last = a.rows - 1, apart = gridDim.x / a.chunks * tile_rows;
+  const auto row_of = [&](uint32_t row0, unsigned r) { return row0 + r * 8 + g <= last ? row0 + r * 8 + g : last; };
+  const auto at = [&](const Rows<const Element>& from, uint32_t row, uint32_t column) {
+    return reinterpret_cast<const uint2*>(from.data + size_t{row} * from.stride + column);
+  };
+  // Two units of an operand are worked on while the next few come.
+  struct Ahead {
+    uint32_t row0, operand, left;  ///< columns that are left of the operand
+    const Element *in[2], *x[2];
+  };
+  uint32_t* const ring = rings + warp * ring_words;
+  const auto point = [&](Ahead& ahead) {
+    const DenseOperand<P>& operand = a.operands[ahead.operand];
+    ahead.left = operand.units * P::kStep;
+    unrolled<2>([&](unsigned r) {
+      const size_t own_row = row_of(ahead.row0, r);
+      ahead.in[r] = operand.from.in.data + own_row * operand.from.in.stride + t * P::kVector;
+      if (kBack) ahead.x[r] = operand.from.x.data + own_row * operand.from.x.stride + t * P::kVector;
+    });
+  };
+  const auto fetch = [&](Ahead& ahead, uint32_t slot) {
+    if (ahead.row0 < a.rows) {
+      uint32_t* const to = ring + slot * piece_words + g * kApart + t * 4;
+      if (t * P::kVector < ahead.left) {
+        unrolled<2>([&](unsigned r) { cp_async16(to + r * 8 * kApart, ahead.in[r]); });
+        if (kBack && a.operands[ahead.operand].from.seen == Seen::gradient) {
+          unrolled<2>([&](unsigned r) { cp_async16(to + kPieceWords + r * 8 * kApart, ahead.x[r]); });
+        }
+      }
+      if (ahead.left > kAhead * P::kStep) {
+        ahead.left -= kAhead * P::kStep;
+        unrolled<2>([&](unsigned r) {
+          ahead.in[r] += kAhead * P::kStep;
+          if (kBack) ahead.x[r] += kAhead * P::kStep;
+        });
+      } else {
+        if (++ahead.operand == a.count) {
+          ahead.operand = 0;
+          ahead.row0 += apart;
+        }
+        point(ahead);
+      }
+    }
+    cp_async_commit();
+  };
+  const uint32_t begin = own == 0 ? a.rows : blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16;
+  Ahead ahead{begin, 0, 0, {}, {}};
+  point(ahead);
+  for (uint32_t slot = 0; slot + 1 < kPieces; ++slot) fetch(ahead, slot);
+  uint32_t now = 0, then = kPieces - 1;  // slots
   float total[kN] = {};
-  for (uint32_t row0 = own == 0 ? a.rows : blockIdx.x / a.chunks * tile_rows + warp / a.teams * 16; row0 < a.rows;
-       row0 += gridDim.x / a.chunks * tile_rows) {
-    // What is read of rows beyond the last is that one's, and nobody sees what becomes of it.
-    const uint32_t upper = row0 + g, lower = upper + 8, last = a.rows - 1;
-    const bool there[2] = {upper <= last, lower <= last};
-    const uint32_t row[2] = {there[0] ? upper : last, there[1] ? lower : last};
-    const auto at = [&](const Rows<const Element>& from, unsigned r, uint32_t column) {
-      return reinterpret_cast<const uint2*>(from.data + size_t{row[r]} * from.stride + column);
-    };
+  for (uint32_t row0 = begin; row0 < a.rows; row0 += apart) {
+    const bool there[2] = {row0 + g <= last, row0 + g + 8 <= last};
+    const uint32_t row[2] = {row_of(row0, 0), row_of(row0, 1)};
     constexpr uint32_t kUnit = P::kStep * sizeof(Element) / sizeof(uint2);  // words from a unit to the next
     float acc[kN][P::kTerms][4];
     unrolled<kN * P::kTerms * 4>([&](unsigned i) { (&acc[0][0][0])[i] = 0; });
@@ -261,58 +336,42 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
       const DenseOperand<P>& operand = a.operands[o];
       const Source<P>& from = operand.from;
       const uint32_t units = operand.units;
-      const bool leaves = o == 0 && a.left.data != nullptr && n0 == 0 && chunk == 0;
-      const uint2* in_at[2] = {at(from.in, 0, t * kOwn), at(from.in, 1, t * kOwn)};
-      const uint2* x_at[2] = {nullptr, nullptr};
-      if (from.seen == Seen::gradient) x_at[0] = at(from.x, 0, t * kOwn), x_at[1] = at(from.x, 1, t * kOwn);
       for (uint32_t k0 = 0; k0 < units; k0 += kAhead) {
-        uint2 in[kAhead][2] = {}, x[kAhead][2] = {};
-        unrolled<kAhead>([&](unsigned i) {
-          if (k0 + i >= units) return;
-          unrolled<2>([&](unsigned r) { in[i][r] = in_at[r][i * kUnit]; });
-        });
+        cp_async_wait<static_cast<int>(kPieces) - 2>();
+        __syncwarp();
+        const uint32_t* const piece = ring + now * piece_words + (lane & 15) * kApart + (lane >> 4) * 4;
+        unsigned in[kAhead][4];
+        unrolled<kAhead>([&](unsigned i) { ldmatrix_x4(in[i], piece + i * 8); });
         if (from.seen != Seen::plain) {
-          if (from.seen == Seen::gradient) {
-            unrolled<kAhead>([&](unsigned i) {
-              if (k0 + i >= units) return;
-              unrolled<2>([&](unsigned r) { x[i][r] = x_at[r][i * kUnit]; });
-            });
-            unrolled<2>([&](unsigned r) { x_at[r] += kAhead * kUnit; });
-          }
           unrolled<kAhead>([&](unsigned i) {
             if (k0 + i >= units) return;
-            float v[kBoth], w[kBoth];
-            unpack_both<P>(in[i], v);
-            unpack_both<P>(x[i], w);
-            see<kOwn>(from, columns, units * P::kStep, (k0 + i) * P::kStep + t * kOwn, v, w);
-            unrolled<2>([&](unsigned r) { in[i][r] = pack_row<P>(v, r); });
-            if (!leaves) return;
-            unrolled<2>([&](unsigned r) {
-              Element* const to = a.left.data + size_t{row[r]} * a.left.stride + (k0 + i) * P::kStep + t * kOwn;
-              if (there[r]) *reinterpret_cast<uint2*>(to) = in[i][r];
+            unsigned x[4] = {};
+            if (kBack) ldmatrix_x4(x, piece + kPieceWords + i * 8);
+            see_fragment<P, kBack>(from, columns, units * P::kStep, (k0 + i) * P::kStep, in[i], x);
+            if (!kBack || o > 0 || a.left.data == nullptr || n0 > 0 || chunk > 0) return;
+            unrolled<4>([&](unsigned w) {
+              Element* const to = a.left.data + size_t{row[w & 1]} * a.left.stride + (k0 + i) * P::kStep;
+              if (there[w & 1]) reinterpret_cast<unsigned*>(to)[(w >> 1) * 4 + t] = in[i][w];
             });
           });
         }
-        unrolled<2>([&](unsigned r) { in_at[r] += kAhead * kUnit; });
-        if (a.keeps) {
-          unrolled<kAhead>([&](unsigned i) {
-            if (k0 + i >= units) return;
-            const typename P::Left left(in[i][0], in[i][1]);
-            // Beyond `own`: whatever stands there, for nobody.
+        fetch(ahead, then);
+        then = now;
+        now = now + 1 == kPieces ? 0 : now + 1;
+        unrolled<kAhead>([&](unsigned i) {
+          if (k0 + i >= units) return;
+          const typename P::Left left(in[i]);
+          if (a.keeps) {  // beyond `own`: whatever stands there, for nobody
             unrolled<kN>([&](unsigned n) { P::multiply(acc[n], left, weights[n * 32]); });
             weights += width * 32;
-          });
-        } else {
-          unrolled<kAhead>([&](unsigned i) {
-            if (k0 + i >= units) return;
-            const typename P::Left left(in[i][0], in[i][1]);
+          } else {
             const Fragment* const far = reinterpret_cast<const Fragment*>(operand.weights) +
                                         (size_t{k0 + i} * a.units + first + n0) * 32 + lane;
             unrolled<kN>([&](unsigned n) {
               if (n < own) P::multiply(acc[n], left, far[n * 32]);
             });
-          });
-        }
+          }
+        });
       }
       if (from.seen != Seen::plain) columns += 3 * units * P::kStep;
     }
@@ -323,8 +382,8 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
     if constexpr (kBack) {
       const Rows<const Element> other = a.accumulate ? Rows<const Element>{out.data, out.stride} : a.x;
       unrolled<2>([&](unsigned r) {
-        const uint2* const value_at = at(a.values.in, r, first * P::kStep + own_first);
-        const uint2* const more_at = at(other, r, first * P::kStep + own_first);
+        const uint2* const value_at = at(a.values.in, row[r], first * P::kStep + own_first);
+        const uint2* const more_at = at(other, row[r], first * P::kStep + own_first);
         unrolled<kN>([&](unsigned n) {
           if (reads_values && n < own) value[n][r] = value_at[n * kUnit];
           if (reads_more && n < own) more[n][r] = more_at[n * kUnit];
@@ -341,7 +400,7 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
       if constexpr (kBack) {
         if (reads_values) {
           unpack_both<P>(value[n], h);
-          if (a.values.seen != Seen::plain) see<kOwn>(a.values, beside, made_columns, at_column, h, h);
+          if (a.values.seen != Seen::plain) see<kOwn, false>(a.values, beside, made_columns, at_column, h, h);
           if (activates && relu) {
             unrolled<kBoth>([&](unsigned i) { made[i] = h[i] > 0 ? made[i] : 0.0f; });
           } else if (activates) {
@@ -358,9 +417,11 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
         }
         if (a.accumulate) unrolled<kBoth>([&](unsigned i) { made[i] += h[i]; });
       } else {
-        float bias[kOwn];
-        load_floats(by_column + at_column, bias);
-        unrolled<kBoth>([&](unsigned i) { made[i] += bias[i % kOwn]; });
+        if (a.biased) {
+          float bias[kOwn];
+          load_floats(by_column + at_column, bias);
+          unrolled<kBoth>([&](unsigned i) { made[i] += bias[i % kOwn]; });
+        }
         activate<P>(a.slope, made);
       }
       unrolled<2>([&](unsigned r) {
@@ -379,10 +440,14 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
       float mean[kOwn], scale[kOwn], sums[kBoth] = {};
       load_floats(by_column + made_columns + at_column, mean);
       if (kBack) load_floats(by_column + 2 * made_columns + at_column, scale);
+      if (row0 + 16 > a.rows) {
+        unrolled<kBoth>([&](unsigned i) {
+          if (!there[i / kOwn]) made[i] = kBack ? 0.0f : mean[i % kOwn];
+        });
+      }
       unrolled<kBoth>([&](unsigned i) {
         const unsigned c = i % kOwn;
-        const float gap = kBack ? (h[i] - mean[c]) * scale[c] : made[i] - mean[c];
-        const float one = there[i / kOwn] ? kBack ? made[i] : gap : 0.0f;
+        const float gap = kBack ? (h[i] - mean[c]) * scale[c] : made[i] - mean[c], one = kBack ? made[i] : gap;
         sums[c] += one;
         sums[kOwn + c] += one * gap;
       });

@@ -404,8 +404,8 @@ struct Segment {
   uint32_t matrix = 0;            ///< 0: roots', 1: neighbours'
   uint32_t counter = 0;           ///< which word of a plan says how many slices there are
   uint32_t out_blocks = 0, units = 0;
-  uint64_t slots = 0;    ///< where the operand's begin
-  uint64_t weights = 0;  ///< where its blocks begin in both copies
+  uint64_t slots = 0;                                  ///< where the operand's begin
+  uint64_t weights = 0;                                ///< where its blocks begin in both copies
   bool dense_forward = false, dense_backward = false;  ///< whose copy is for dense products
   uint32_t factor_in = 0, factor_d = 0;
   uint32_t next = kNoSegment;  ///< one more segment that uses the same parameters

@@ -703,7 +703,7 @@ class Maker {
     op.by_row = step.norm == nn::Norm::layer;
     op.weight = offset(step.terms[0].weight);
     op.bias = offset(step.bias);
-    op.most_slices = most_slices_;
+    op.most_slices = most_slices_ / 2 * 3;  // blocks of threads that may measure it
     op.counter = narrow(out_.counters++);
     op.slots = out_.slots;
     out_.slots += uint64_t{op.most_slices} * 2 * columns;
@@ -954,7 +954,8 @@ class Maker {
     for (std::size_t i = out_.ops.size(); i-- > 0;) {
       if (const std::size_t v = out_of(out_.ops[i]); v != kNone) first[root(v)] = i;
     }
-    std::vector<std::vector<std::size_t>> last(out_.ops.size());  // values whose gradients an operation is the last to read
+    std::vector<std::vector<std::size_t>> last(
+        out_.ops.size());  // values whose gradients an operation is the last to read
     for (std::size_t i = 0; i < out_.ops.size(); ++i) {
       const auto* linear = std::get_if<LinearOp>(&out_.ops[i]);
       if (linear != nullptr && linear->through != kNone) {

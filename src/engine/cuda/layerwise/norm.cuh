@@ -52,8 +52,6 @@ struct NormArguments {
 template <class P, bool kBack>
 __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a) {
   __shared__ float parts[2][kThreads * P::kVector];
-  pdl_wait();
-  pdl_trigger();
   const uint32_t first = blockIdx.x * a.chunk, count = a.rows - first < a.chunk ? a.rows - first : a.chunk;
   const uint32_t all = (a.columns + P::kVector - 1) / P::kVector;
   float* slot = a.slots + size_t{blockIdx.x} * 2 * a.columns;
@@ -178,8 +176,6 @@ __global__ void __launch_bounds__(kThreads) norm_row_kernel(NormArguments<P> a) 
   const uint32_t row = blockIdx.x * (kThreads / 32) + threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
   const uint32_t end = row < a.rows ? a.columns : 0;
-  pdl_wait();
-  pdl_trigger();
   float one = 0, two = 0;
   if constexpr (kBack) {
     for (uint32_t c = lane; c < end; c += 32) {
@@ -205,8 +201,6 @@ template <class P, bool kBack>
 __global__ void __launch_bounds__(kThreads) norm_kernel(NormArguments<P> a, Rows<typename P::Element> out) {
   const uint32_t vectors = (a.columns + 15) / 16 * 16 / P::kVector;
   const size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x;
-  pdl_wait();
-  pdl_trigger();
   if (q >= size_t{a.rows} * vectors) return;
   const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
   typename P::Element* to = out.data + size_t{row} * out.stride + column;

@@ -210,12 +210,19 @@ class LayerwiseLane final : public Lane {
       inputs.divisor = divisors_[e * batches + b];
       inputs.roots = next_roots(batch.plan, job_.model.roots);
       if (k == 0) own = 0;
-      if (rank_of(k, count) == rank) {
-        runner_->forward(batch, inputs);
-        runner_->backward(batch);
-        if (job_.accumulate > 1) runner_->add(batch, k, own++);
+      const auto work = [&, k = k, count = count] {
+        if (rank_of(k, count) == rank) {
+          runner_->forward(batch, inputs);
+          runner_->backward(batch);
+          if (job_.accumulate > 1) runner_->add(batch, k, own++);
+        }
+        if (k + 1 == count) runner_->update(batch, AdamStep(++step_, rate, job_.optimiser), count);
+      };
+      if (job_.peers == nullptr) {
+        graph_.launch(stream_, work);
+      } else {
+        work();
       }
-      if (k + 1 == count) runner_->update(batch, AdamStep(++step_, rate, job_.optimiser), count);
       inputs.losses += outputs_of(network_, batch.plan);
       inputs.right += outputs_of(network_, batch.plan);
     }
@@ -305,6 +312,7 @@ class LayerwiseLane final : public Lane {
   const Network& network_;
   Stream stream_;
   std::unique_ptr<Runner> runner_;
+  Graph graph_;  // of a step
   DeviceTargets targets_{job_.data.targets, std::span(&trial_, 1), graphs_.targeted(), stream_};
   std::vector<uint32_t> train_ = job_.data.graphs_of(trial_.train), test_ = job_.data.graphs_of(trial_.test);
   DeviceArray<uint8_t> counts_;  // of nodes or edges: which train

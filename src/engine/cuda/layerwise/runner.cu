@@ -215,7 +215,8 @@ class RunnerOf final : public Runner {
     launch(kernel, blocks, kThreads, 0, stream_, arguments...);
     updated_ = false;
   }
-  // A kernel that may begin while the one before it still runs, but not while parameters change.
+  // A kernel that may begin while the one before it still runs, but not while parameters change. It waits before it
+  // looks at what that one writes, and never reads such numbers through the read-only cache.
   template <class... Parameters, class... Arguments>
   void follow(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
               const Arguments&... arguments) {
@@ -385,10 +386,18 @@ class RunnerOf final : public Runner {
     const DenseShape shape = dense_shape(a.rows, a.units, network_.blocks_at_once);
     a.chunks = shape.chunks;
     a.teams = shape.teams;
+    a.matrices = a.operands[0].from.seen == Seen::gradient ? 2 : 1;
+    a.biased = std::any_of(a.operands, a.operands + a.count, [](const auto& from) { return from.bias != nullptr; });
     a.keeps = true;
-    a.keeps = dense_shared(a, shape.own) <= shared_limit();
+    a.keeps = dense_shared(a, shape.own, kBack) <= shared_limit();
+    const std::size_t shared = dense_shared(a, shape.own, kBack);
+    if (dense_blocks(kBack, shape.own) > 2 && 3 * (shared + 1024) <= shared_limit()) {
+      slices_ = std::min(tiles_of(a.rows, shape.tile_rows()), network_.blocks_at_once / 2 * 3 / a.chunks);
+    } else {
+      slices_ = shape.slices;
+    }
     const auto kernel = shape.own == 3 ? dense_kernel<P, Out, kBack, 3> : dense_kernel<P, Out, kBack, 4>;
-    follow(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a, shape.own), a, out);
+    follow(kernel, std::size_t{slices_} * a.chunks, kThreads, shared, a, out);
   }
   // A value as a linear step reads it; and the gradient of what that makes, as a norm gives it back.
   [[nodiscard]] Source<P> source(std::size_t v) {
@@ -431,7 +440,9 @@ class RunnerOf final : public Runner {
       a.columns = a.kept = out.columns;
       a.slope = out.slope;
       measure(batch, op.measured, false, a);
-      return to(op.out, [&](const auto& rows) { dense<false>(a, rows); });
+      to(op.out, [&](const auto& rows) { dense<false>(a, rows); });
+      if (op.measured != kNone) measured_slices_[std::get<NormOp>(network_.ops[op.measured]).which] = slices_;
+      return;
     }
     if (op.operands.size() == 1) return linked<false>(batch, op);
     linked<true>(batch, op);
@@ -503,8 +514,8 @@ class RunnerOf final : public Runner {
         continue;
       }
       const std::size_t blocks = std::size_t{count} * from.units;
-      WeightArguments<P> of{read(from.in.value), gradient_of(op.out), from.in_columns, out_columns, slots, count,
-                            kTile};
+      WeightArguments<P> of{
+          read(from.in.value), gradient_of(op.out), from.in_columns, out_columns, slots, count, kTile};
       const BatchRows rows = batch.rows(value(wanted(from.in) ? from.in.value : op.out).space);
       of.tile_rows = tile_rows_for(rows.rows, from.most_slices);
       if (wanted(from.in)) {
@@ -608,7 +619,7 @@ class RunnerOf final : public Runner {
     a.fixed = numbers.fixed;
     a.chunk = chunk(batch.plan, op);
     a.slots = slots_.data() + op.slots;
-    a.slices = slices(batch.plan, op, op.measured);
+    a.slices = op.measured ? measured_slices_[op.which] : slices(batch.plan, op, false);
     a.moves = op.by_row || (inputs_.by_batch && a.rows > 0);
     a.slope = out.slope;
     if (op.by_row) return a;
@@ -621,14 +632,13 @@ class RunnerOf final : public Runner {
   // The mean and scale of every row or column, or (back) what a gradient is made with; then all numbers.
   template <bool kBack>
   void normalise(const NormArguments<P>& a, bool measured, bool unmade, const Rows<Element>& out) {
-    if (!measured && (kBack || (!a.by_row && a.moves))) follow(norm_parts_kernel<P, kBack>, a.slices, kThreads, 0, a);
+    if (!measured && (kBack || (!a.by_row && a.moves))) run(norm_parts_kernel<P, kBack>, a.slices, a);
     if (a.by_row) {
-      follow(norm_row_kernel<P, kBack>, tiles_of(a.rows, kThreads / 32), kThreads, 0, a);
+      run(norm_row_kernel<P, kBack>, tiles_of(a.rows, kThreads / 32), a);
     } else {
       follow(norm_whole_kernel<P, kBack>, tiles_of(a.columns, kWholeColumns), kWholeThreads, 0, a);
     }
-    if (unmade) return;
-    follow(norm_kernel<P, kBack>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, a, out);
+    if (!unmade) run(norm_kernel<P, kBack>, vector_blocks<P>(a.rows, padded16(a.columns)), a, out);
   }
   void forward(const Batch& batch, const NormOp& op) {
     normalise<false>(norm(batch, op), op.measured, op.unmade, at(op.out));
@@ -822,6 +832,8 @@ class RunnerOf final : public Runner {
   const float loss_scale_ = P::kFast ? loss_scale_of(job_, network_) : 1.0f;
   PassInputs inputs_{};   // of the last pass
   bool updated_ = false;  // the last kernel has changed parameters
+  uint32_t slices_ = 0;   // of the last dense step
+  std::vector<uint32_t> measured_slices_ = std::vector<uint32_t>(network_.norms.size());  // of those before norms
   DeviceArray<float> parameters_{network_.parameters, "the parameters"};
   DeviceArray<float> m_{network_.parameters, "Adam's moments"}, v_{network_.parameters, "Adam's moments"};
   DeviceArray<Element> forward_weights_{network_.weights, "the weights"};

@@ -48,24 +48,23 @@ struct Mixed {
     return (((n >> 3) * 4 + (k >> 4)) * 32 + lane) * 4 + ((k >> 3) & 1) * 2 + (k & 1);
   }
 
-  // Of a dense product (dense.cuh) a thread has 8 bytes in a row of every kStep columns, in what is read and in what is
-  // made: the columns of fragments are renamed, so that no matrix goes through shared memory.
+  // Of a dense product (dense.cuh) a thread makes 8 bytes in a row of every kStep columns: the columns of fragments are
+  // renamed, so that what is made goes to memory from registers.
   static constexpr unsigned kOwn = kStep / 4;
   using Fragment = uint4;  ///< a lane's weights of kStep × kStep
   /// Where element (k, n) of kStep × kStep weights lies.
   __host__ __device__ __forceinline__ static unsigned dense_index(unsigned k, unsigned n) {
-    return (((n >> 2) * 2 + (n & 1)) * 4 + (k >> 2)) * 8 + ((n >> 1) & 1) * 4 + (k & 3);
+    const unsigned lane = ((n >> 2) * 2 + (n & 1)) * 4 + ((k & 7) >> 1);
+    return lane * 8 + ((n >> 1) & 1) * 4 + (k >> 3) * 2 + (k & 1);
   }
-  __device__ __forceinline__ static void unpack(uint2 words, float (&out)[kOwn]) {
-    const float2 a = unpack2(words.x), b = unpack2(words.y);
-    out[0] = a.x, out[1] = a.y, out[2] = b.x, out[3] = b.y;
+  __device__ __forceinline__ static void unpack(unsigned word, float* out) {
+    const float2 both = unpack2(word);
+    out[0] = both.x, out[1] = both.y;
   }
-  __device__ __forceinline__ static uint2 pack(const float (&v)[kOwn]) {
-    return make_uint2(pack2(v[0], v[1]), pack2(v[2], v[3]));
-  }
+  __device__ __forceinline__ static unsigned pack(const float* v) { return pack2(v[0], v[1]); }
   struct Left {
     unsigned a[4];
-    __device__ __forceinline__ Left(uint2 upper, uint2 lower) : a{upper.x, lower.x, upper.y, lower.y} {}
+    __device__ __forceinline__ explicit Left(const unsigned (&from)[4]) : a{from[0], from[1], from[2], from[3]} {}
   };
   static constexpr unsigned kTerms = 2;
   __device__ __forceinline__ static void multiply(float (&sums)[kTerms][4], const Left& left, Fragment b) {
@@ -99,14 +98,10 @@ struct Full {
   static constexpr unsigned kOwn = kStep / 4;
   using Fragment = uint2;
   __host__ __device__ __forceinline__ static unsigned dense_index(unsigned k, unsigned n) {
-    return (n * 4 + (k >> 1)) * 2 + (k & 1);
+    return (n * 4 + (k & 3)) * 2 + (k >> 2);
   }
-  __device__ __forceinline__ static void unpack(uint2 words, float (&out)[kOwn]) {
-    out[0] = float_of(words.x), out[1] = float_of(words.y);
-  }
-  __device__ __forceinline__ static uint2 pack(const float (&v)[kOwn]) {
-    return make_uint2(bits_of(v[0]), bits_of(v[1]));
-  }
+  __device__ __forceinline__ static void unpack(unsigned word, float* out) { out[0] = float_of(word); }
+  __device__ __forceinline__ static unsigned pack(const float* v) { return bits_of(v[0]); }
   struct Left;
   static constexpr unsigned kTerms = 1;
   __device__ __forceinline__ static void multiply(float (&sums)[kTerms][4], const Left& left, Fragment b);
@@ -131,8 +126,7 @@ __device__ __forceinline__ void mma_split(float (&c)[4], const unsigned (&a_high
 
 struct Full::Left {
   unsigned high[4], low[4];
-  __device__ __forceinline__ Left(uint2 upper, uint2 lower) {
-    const unsigned a[4] = {upper.x, lower.x, upper.y, lower.y};
+  __device__ __forceinline__ explicit Left(const unsigned (&a)[4]) {
     unrolled<4>([&](unsigned i) {
       const Split both = split(float_of(a[i]));
       high[i] = both.high;

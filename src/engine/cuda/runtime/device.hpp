@@ -195,24 +195,42 @@ class Graph {
  public:
   template <class Work>
   static Graph capture(Stream& stream, Work work) {
-    check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeThreadLocal), "recording a graph");
-    work();
-    cudaGraph_t captured = nullptr;
-    check(cudaStreamEndCapture(stream.handle(), &captured), "recording a graph");
-    cudaGraphExec_t made = nullptr;
-    const cudaError_t status = cudaGraphInstantiate(&made, captured, 0);
-    cudaGraphDestroy(captured);
-    check(status, "preparing a graph");
     Graph graph;
-    graph.exec_.reset(made);
+    graph.record(stream, work);
     return graph;
   }
   void launch(Stream& stream) const { check(cudaGraphLaunch(exec_.get(), stream.handle()), "launching a graph"); }
+  /// Launches other work of the same kind: kernels with other arguments, which costs less than to queue them.
+  template <class Work>
+  void launch(Stream& stream, Work work) {
+    record(stream, work);
+    launch(stream);
+  }
 
  private:
   struct Deleter {
     void operator()(cudaGraphExec_t graph) const noexcept { (void)cudaGraphExecDestroy(graph); }
   };
+  template <class Work>
+  void record(Stream& stream, const Work& work) {
+    check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeThreadLocal), "recording a graph");
+    work();
+    cudaGraph_t captured = nullptr;
+    check(cudaStreamEndCapture(stream.handle(), &captured), "recording a graph");
+    cudaGraphExecUpdateResultInfo info;
+    if (exec_ != nullptr && cudaGraphExecUpdate(exec_.get(), captured, &info) != cudaSuccess) {
+      (void)cudaGetLastError();
+      exec_.reset();
+    }
+    cudaError_t status = cudaSuccess;
+    if (exec_ == nullptr) {
+      cudaGraphExec_t made = nullptr;
+      status = cudaGraphInstantiate(&made, captured, 0);
+      exec_.reset(made);
+    }
+    cudaGraphDestroy(captured);
+    check(status, "preparing a graph");
+  }
   std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Deleter> exec_;
 };
 
