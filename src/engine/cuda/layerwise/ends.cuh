@@ -160,45 +160,50 @@ __device__ __forceinline__ void graph_linear(const float* parameters, const Grap
   constexpr uint32_t kOwn = 4;
   const unsigned lane = threadIdx.x & 31;
   for (uint32_t j0 = (threadIdx.x >> 5) * kOwn; j0 < step.columns; j0 += kHeadThreads / 32 * kOwn) {
-    const float* weight = parameters + step.weight + size_t{j0} * step.in_columns;
-    float sum[kOwn] = {};
-    for (uint32_t k0 = lane; k0 < step.in_columns; k0 += 32 * kOwn) {
-      float w[kOwn][kOwn];
-      unrolled<kOwn * kOwn>([&](unsigned i) {
-        const uint32_t j = i / kOwn, k = k0 + i % kOwn * 32;
-        const bool there = j0 + j < step.columns && k < step.in_columns;
-        w[j][i % kOwn] = there ? load_read_only(weight + size_t{j} * step.in_columns + k) : 0.0f;
-      });
-      unrolled<kOwn * kOwn>([&](unsigned i) {
-        const uint32_t k = k0 + i % kOwn * 32;
-        if (k < step.in_columns) sum[i / kOwn] += w[i / kOwn][i % kOwn] * in[k];
-      });
-    }
+    const float* weight[kOwn];  // beyond the last: that one's, for nobody
     unrolled<kOwn>([&](unsigned j) {
-      float own = warp_sum(sum[j]);
-      if (lane != j || j0 + j >= step.columns) return;
-      if (step.bias != kNoBias) own += parameters[step.bias + j0 + j];
-      out[j0 + j] = step.add ? out[j0 + j] + own : own;
+      const uint32_t row = j0 + j < step.columns ? j0 + j : step.columns - 1;
+      weight[j] = parameters + step.weight + size_t{row} * step.in_columns + lane;
     });
+    float sum[kOwn] = {};
+    for (uint32_t k0 = 0; k0 < step.in_columns; k0 += 32 * kOwn) {
+      float w[kOwn][kOwn] = {}, x[kOwn] = {};
+      unrolled<kOwn>([&](unsigned i) {
+        if (k0 + i * 32 + lane >= step.in_columns) return;
+        unrolled<kOwn>([&](unsigned j) { w[j][i] = load_read_only(weight[j] + i * 32); });
+        x[i] = in[k0 + i * 32 + lane];
+      });
+      unrolled<kOwn * kOwn>([&](unsigned i) { sum[i / kOwn] += w[i / kOwn][i % kOwn] * x[i % kOwn]; });
+      unrolled<kOwn>([&](unsigned j) { weight[j] += 32 * kOwn; });
+    }
+    float own = column_sum(sum);  // of number lane / 8, over lanes that differ in the upper bits
+    own += shfl_xor(own, 2);
+    own += shfl_xor(own, 1);
+    const uint32_t j = j0 + lane / 8;
+    if (lane % 8 != 0 || j >= step.columns) continue;
+    if (step.bias != kNoBias) own += parameters[step.bias + j];
+    out[j] = step.add ? out[j] + own : own;
   }
 }
-/// Every so manieth row of the weights per thread; `parts`: a float per thread.
+/// Some rows of the weights in turn per thread; `parts`: a float per thread.
 __device__ __forceinline__ void graph_linear_back(const float* parameters, const GraphStep& step, const float* d_out,
                                                   float* d_in, float* parts) {
-  constexpr uint32_t kRows = 8;
+  constexpr uint32_t kRows = 16;
   for (uint32_t column0 = 0; column0 < step.in_columns; column0 += kHeadThreads) {
     const uint32_t own = step.in_columns - column0 < kHeadThreads ? step.in_columns - column0 : kHeadThreads;
     const uint32_t groups = kHeadThreads / own < 16 ? kHeadThreads / own : 16, group = threadIdx.x / own;
-    const float* weight = parameters + step.weight + column0 + threadIdx.x % own;
+    const uint32_t share = (step.columns + groups - 1) / groups, begin = group * share;
+    const uint32_t end = group >= groups ? 0 : begin + share < step.columns ? begin + share : step.columns;
+    const float* weight = parameters + step.weight + column0 + threadIdx.x % own + size_t{begin} * step.in_columns;
     float sum = 0;
-    for (uint32_t j0 = group; group < groups && j0 < step.columns; j0 += kRows * groups) {
-      float w[kRows];
+    for (uint32_t j0 = begin; j0 < end; j0 += kRows, weight += size_t{kRows} * step.in_columns) {
+      float w[kRows] = {}, x[kRows] = {};
       unrolled<kRows>([&](unsigned i) {
-        const uint32_t j = j0 + i * groups;
-        w[i] = j < step.columns ? load_read_only(weight + size_t{j} * step.in_columns) : 0.0f;
+        if (j0 + i >= end) return;
+        w[i] = load_read_only(weight + i * step.in_columns);
+        x[i] = d_out[j0 + i];
       });
-#pragma unroll
-      for (uint32_t i = 0; i < kRows; ++i) sum += j0 + i * groups < step.columns ? w[i] * d_out[j0 + i * groups] : 0.0f;
+      unrolled<kRows>([&](unsigned i) { sum += w[i] * x[i]; });
     }
     parts[threadIdx.x] = sum;
     __syncthreads();
@@ -278,7 +283,7 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
     return a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f;
   };
   for (uint32_t s = 0; s < a.count; ++s) {
-    const GraphStep& step = steps[s];
+    const GraphStep step = steps[s];
     const float* in = values + step.in;
     float* out = values + step.out;
     if (step.kind == GraphKind::pool) {
@@ -308,7 +313,7 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
   }
   __syncthreads();
   for (uint32_t s = a.count; s-- > 0;) {
-    const GraphStep& step = steps[s];
+    const GraphStep step = steps[s];
     const float* d_out = d + step.out;
     float* d_in = d + step.in;
     if (step.kind == GraphKind::linear) {
@@ -406,9 +411,14 @@ struct Segment {
   uint32_t next = kNoSegment;  ///< one more segment that uses the same parameters
 };
 
+/// Parameters are taken four at a time: numbers side by side in a row of a weight, or in a vector.
+inline constexpr uint32_t kQuads = 64;  ///< of a block of threads
 struct AdamBlock {
-  uint32_t segment, first;
+  uint32_t segment, first;  ///< quad
 };
+inline uint32_t quads_of(const Segment& segment) {
+  return segment.in > 0 ? segment.size / segment.in * ((segment.in + 3) / 4) : (segment.size + 3) / 4;
+}
 
 enum class Update : int {
   step,      ///< gradient, Adam, copies
@@ -439,62 +449,88 @@ struct AdamArguments {
   int* bad;
 };
 
-/// The sum of every `stride`-th number of some, as many on their way at a time as slices mostly are.
-template <class Number>
-__device__ __forceinline__ float sum_of(uint32_t first, uint32_t stride, uint32_t count, const Number& number) {
-  constexpr uint32_t kNumbers = 8;
-  float sum = 0;
-  for (uint32_t i0 = first; i0 < count; i0 += kNumbers * stride) {
-    float own[kNumbers];
-    unrolled<kNumbers>([&](unsigned i) { own[i] = i0 + i * stride < count ? number(i0 + i * stride) : 0.0f; });
-    unrolled<kNumbers>([&](unsigned i) { sum += own[i]; });
-  }
+/// The sum of every `stride`-th four numbers of some, as many on their way at a time as slices often are.
+template <class Numbers>
+__device__ __forceinline__ float4 sum_of(uint32_t first, uint32_t stride, uint32_t count, const Numbers& numbers) {
+  constexpr uint32_t kAtOnce = 8;
+  float4 sum = make_float4(0, 0, 0, 0);
+  const auto add = [&](uint32_t i0, auto whole) {
+    float4 own[kAtOnce] = {};
+    unrolled<kAtOnce>([&](unsigned i) {
+      if (whole() || i0 + i * stride < count) own[i] = numbers(i0 + i * stride);
+    });
+    unrolled<kAtOnce>([&](unsigned i) { sum.x += own[i].x, sum.y += own[i].y, sum.z += own[i].z, sum.w += own[i].w; });
+  };
+  uint32_t i0 = first;
+  for (; i0 + (kAtOnce - 1) * stride < count; i0 += kAtOnce * stride) add(i0, std::true_type());
+  if (i0 < count) add(i0, std::false_type());
   return sum;
 }
-
-/// What a segment has of the gradient of one of its parameters: every `groups`-th part of it, from `group` on.
-template <class P>
-__device__ __forceinline__ float gradient_part(const AdamArguments<P>& a, const Segment& segment, uint32_t j,
-                                               uint32_t k, unsigned group, unsigned groups) {
-  if (segment.kind == SegmentKind::weight || segment.kind == SegmentKind::bias) {
-    const uint32_t unit = k / kTile * segment.out_blocks + j / kTile;
-    const uint32_t in_slot = segment.kind == SegmentKind::weight
-                                 ? segment.matrix * kBlock + j % kTile * kTile + k % kTile
-                                 : 2 * kBlock + j % kTile;
-    const float* from = a.slots + segment.slots + size_t{unit} * kSlot + in_slot;
-    return sum_of(group, groups, a.slices[segment.counter],
-                  [&](uint32_t s) { return load_read_only(from + size_t{s} * segment.units * kSlot); });
-  }
-  if (segment.kind == SegmentKind::parts) {
-    const float* from = a.slots + segment.slots + j;
-    return sum_of(group, groups, a.slices[segment.counter],
-                  [&](uint32_t s) { return load_read_only(from + size_t{s} * segment.units); });
-  }
-  if (segment.kind != SegmentKind::graph_weight && segment.kind != SegmentKind::graph_bias) return 0;
-  const bool weight = segment.kind == SegmentKind::graph_weight;
-  return sum_of(group, groups, a.graphs, [&](uint32_t g) {
-    const float* factors = a.factors + size_t{g} * a.factor_size;
-    const float d = load_read_only(factors + segment.factor_d + j);
-    return weight ? d * load_read_only(factors + segment.factor_in + k) : d;
-  });
+__device__ __forceinline__ float4 load_some(const float* from, uint32_t count) {
+  const auto at = [&](unsigned i) { return i < count ? load_read_only(from + i) : 0.0f; };
+  return make_float4(at(0), at(1), at(2), at(3));
 }
 
-/// 64 parameters per block; four threads each add up every fourth part of the gradient. A parameter alone has all.
+/// What a segment has of the gradient of four of its parameters, (j, k …) or j …: every `groups`-th part of it, from
+/// `group` on.
+template <class P>
+__device__ __forceinline__ float4 gradient_part(const AdamArguments<P>& a, const Segment& segment, uint32_t j,
+                                                uint32_t k, unsigned group, unsigned groups) {
+  // By value: loads of the numbers must not wait for others.
+  const float* from = a.slots + segment.slots;
+  if (segment.kind == SegmentKind::weight || segment.kind == SegmentKind::bias) {
+    const uint32_t unit = k / kTile * segment.out_blocks + j / kTile, apart = segment.units * kSlot;
+    from += size_t{unit} * kSlot + (segment.kind == SegmentKind::weight
+                                        ? segment.matrix * kBlock + j % kTile * kTile + k % kTile
+                                        : 2 * kBlock + j % kTile);
+    return sum_of(group, groups, a.slices[segment.counter], [=](uint32_t s) {
+      return load_read_only(reinterpret_cast<const float4*>(from + size_t{s} * apart));
+    });
+  }
+  const uint32_t there = segment.size - j;  // of a vector, from j on
+  if (segment.kind == SegmentKind::parts) {
+    return sum_of(group, groups, a.slices[segment.counter],
+                  [from = from + j, apart = segment.units, there](uint32_t s) {
+                    return load_some(from + size_t{s} * apart, there);
+                  });
+  }
+  const float* const d = a.factors + segment.factor_d + j;
+  const uint32_t apart = a.factor_size;
+  if (segment.kind == SegmentKind::graph_weight) {  // beyond its columns a graph has others
+    return sum_of(group, groups, a.graphs, [=, in = a.factors + segment.factor_in + k](uint32_t g) {
+      const float own = load_read_only(d + size_t{g} * apart);
+      const float4 four = load_some(in + size_t{g} * apart, 4);
+      return make_float4(own * four.x, own * four.y, own * four.z, own * four.w);
+    });
+  }
+  if (segment.kind != SegmentKind::graph_bias) return make_float4(0, 0, 0, 0);
+  return sum_of(group, groups, a.graphs, [=](uint32_t g) { return load_some(d + size_t{g} * apart, there); });
+}
+
+/// kQuads times four parameters per block; four threads for each four of them add up every fourth part of the gradient,
+/// and one thread has each parameter then. A parameter alone has all.
 template <class P>
 __global__ void __launch_bounds__(kThreads, 4) adam_kernel(AdamArguments<P> a) {
-  __shared__ float parts[kThreads];
+  constexpr unsigned kGroups = kThreads / kQuads;
+  __shared__ float4 parts[kThreads];
+  const float* const sums = reinterpret_cast<const float*>(parts);
   const AdamBlock block = a.blocks[blockIdx.x];
   const Segment segment = a.segments[block.segment];
-  const bool alone = segment.size == 1 && segment.kind == SegmentKind::parts;
-  const unsigned lane = alone ? 0 : threadIdx.x % kTile, group = alone ? threadIdx.x : threadIdx.x / kTile;
-  const uint32_t index = block.first + lane;
-  const bool valid = index<segment.size, matrix = segment.in> 0;
+  const bool alone = segment.size == 1 && segment.kind == SegmentKind::parts, matrix = segment.in > 0;
+  const uint32_t across = (segment.in + 3) / 4;
+  // The first of a quad: row and column, or number and 0.
+  const auto first_of = [&](uint32_t quad) {
+    return matrix ? make_uint2(quad / across, quad % across * 4) : make_uint2(quad * 4, 0);
+  };
+  const uint2 near = first_of(block.first + threadIdx.x / 4);
+  const uint32_t j = near.x + (matrix ? 0 : threadIdx.x % 4), k = matrix ? near.y + threadIdx.x % 4 : 0;
+  const bool valid = matrix ? j < segment.size / segment.in && k < segment.in : j < segment.size;
   if (segment.kind == SegmentKind::running && a.update != Update::copies) {
-    if (!valid || group != 0) return;
-    const size_t at = segment.slots + index;
-    float& own = a.parameters[segment.offset + index];
+    if (!valid) return;
+    const size_t at = segment.slots + j;
+    float& own = a.parameters[segment.offset + j];
     if (a.update == Update::gradient) {
-      a.gradient[segment.offset + index] = 0;
+      a.gradient[segment.offset + j] = 0;
       if (a.seen != nullptr) a.seen[at] = a.running[at];
     } else if (a.update == Update::step) {
       own = moved(own, a.running[at]);
@@ -503,38 +539,45 @@ __global__ void __launch_bounds__(kThreads, 4) adam_kernel(AdamArguments<P> a) {
     }
     return;
   }
-  const uint32_t j = matrix ? index / segment.in : index, k = matrix ? index % segment.in : 0;
+  // What Adam moves comes while the gradient is added up.
+  const uint32_t at = segment.offset + (matrix ? j * segment.stride + k : j);
+  const bool moves = valid && at >= a.frozen && (a.update == Update::step || a.update == Update::clipped);
+  float p = moves ? a.parameters[at] : 0.0f, m = moves ? a.m[at] : 0.0f, v = moves ? a.v[at] : 0.0f;
   float sum = 0;
-  if (valid && (a.update == Update::step || a.update == Update::gradient)) {
-    const unsigned groups = alone ? kThreads : kThreads / kTile;
-    sum = gradient_part(a, segment, j, k, group, groups);
-    for (uint32_t s = segment.next; s != kNoSegment; s = a.segments[s].next) {
-      sum += gradient_part(a, a.segments[s], j, k, group, groups);
+  if (a.update == Update::step || a.update == Update::gradient) {
+    const unsigned group = alone ? threadIdx.x : threadIdx.x / kQuads, groups = alone ? kThreads : kGroups;
+    const uint2 first = first_of(alone ? 0 : block.first + threadIdx.x % kQuads);
+    float4 part = make_float4(0, 0, 0, 0);
+    const bool there = (matrix ? first.x * segment.in : first.x) < segment.size;
+    for (Segment own = segment; there; own = a.segments[own.next]) {
+      const float4 more = gradient_part(a, own, first.x, first.y, group, groups);
+      part.x += more.x, part.y += more.y, part.z += more.z, part.w += more.w;
+      if (own.next == kNoSegment) break;
+    }
+    if (alone) {
+      sum = block_sum(part.x, reinterpret_cast<float*>(parts));
+    } else {
+      parts[threadIdx.x] = part;
+      __syncthreads();
+      unrolled<kGroups>([&](unsigned g) { sum += sums[g * kThreads + threadIdx.x]; });
     }
   }
-  if (alone) {
-    sum = block_sum(sum, parts);
-  } else {
-    parts[threadIdx.x] = sum;
-    __syncthreads();
-  }
-  if (group != 0 || !valid) return;
-  const uint32_t at = segment.offset + (matrix ? j * segment.stride + k : index);
+  if (!valid) return;
   if (a.update != Update::copies) {
-    if (!alone) sum = (parts[lane] + parts[lane + kTile]) + (parts[lane + 2 * kTile] + parts[lane + 3 * kTile]);
     const float g = a.update == Update::clipped ? a.gradient[at] * *a.clip : sum * a.unscale;
     if (!finite(g)) atomic_add(a.bad, 1);
     if (a.update == Update::gradient) {
       a.gradient[at] = a.adds ? a.gradient[at] + g : g;
       return;
     }
-    if (at < a.frozen) return;
-    adam_move(g, a.step, a.parameters[at], a.m[at], a.v[at]);
+    if (!moves) return;
+    adam_move(g, a.step, p, m, v);
+    a.parameters[at] = p, a.m[at] = m, a.v[at] = v;
   }
   for (uint32_t s = block.segment; s != kNoSegment; s = a.segments[s].next) {
     const Segment& own = a.segments[s];
     if (own.kind != SegmentKind::weight) continue;
-    const float value = a.parameters[at];
+    const float value = a.update == Update::copies ? a.parameters[at] : p;
     const size_t from = own.weights + size_t{(k / kTile * own.out_blocks + j / kTile) * 2 + own.matrix} * kBlock;
     const auto place = [&](bool dense, uint32_t read, uint32_t made, uint32_t all_made) {
       if (!dense) return from + P::weight_index(read % kTile, made % kTile);

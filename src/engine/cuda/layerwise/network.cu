@@ -857,7 +857,7 @@ class Maker {
       out_.segments[segment_of_[tensor]].next = narrow(index);
     } else {
       segment_of_[tensor] = index;
-      for (uint32_t at = 0; at < segment.size; at += kTile) out_.blocks.push_back({narrow(index), at});
+      for (uint32_t at = 0; at < quads_of(segment); at += kQuads) out_.blocks.push_back({narrow(index), at});
     }
     out_.segments.push_back(segment);
   }
