@@ -97,7 +97,8 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
   Element* sums = roots + kBlock;
   ForwardRow<P>* info = reinterpret_cast<ForwardRow<P>*>(sums + kBlock);
   const uint32_t tile = blockIdx.x / a.out_blocks, out_block = blockIdx.x % a.out_blocks;
-  const auto [row0, rows] = tile_of(a.out_rows, a.tile_rows, tile);
+  const Tile part = tile_of(a.out_rows, a.tile_rows, tile);
+  const uint32_t row0 = part.first, rows = part.rows;
   const uint32_t padded = (rows + 15) & ~15u;
   const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   const unsigned m0 = (warp & 1) * 32, n0 = (warp >> 1) * 16;
