@@ -954,8 +954,8 @@ class Maker {
     for (std::size_t i = out_.ops.size(); i-- > 0;) {
       if (const std::size_t v = out_of(out_.ops[i]); v != kNone) first[root(v)] = i;
     }
-    std::vector<std::vector<std::size_t>> last(
-        out_.ops.size());  // values whose gradients an operation is the last to read
+    // Values whose gradients an operation is the last to read.
+    std::vector<std::vector<std::size_t>> last(out_.ops.size());
     for (std::size_t i = 0; i < out_.ops.size(); ++i) {
       const auto* linear = std::get_if<LinearOp>(&out_.ops[i]);
       if (linear != nullptr && linear->through != kNone) {

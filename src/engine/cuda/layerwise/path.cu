@@ -218,7 +218,7 @@ class LayerwiseLane final : public Lane {
         }
         if (k + 1 == count) runner_->update(batch, AdamStep(++step_, rate, job_.optimiser), count);
       };
-      if (job_.peers == nullptr) {
+      if (job_.peers == nullptr && job_.accumulate == 1) {  // all steps have the same kernels
         graph_.launch(stream_, work);
       } else {
         work();
