@@ -1,9 +1,9 @@
 #pragma once
-/// Linear steps whose rows see themselves alone, as kernels: out = f(Σ over operands of in · W + b), the gradient of an
-/// operand, and that of its weights. A warp takes 16 rows and up to four units of columns; numbers go from memory to
-/// the tensor cores and back through registers alone (Mixed::kOwn), weights stand in shared memory. What a norm makes
-/// of numbers, or of a gradient on its way back, is made as they are read (Source), so that it is nowhere stored.
-/// Gradients of weights are left in the slots of linked.cuh.
+/// Linear steps whose rows see themselves alone, as kernels: out = f(Σ over operands of in · W + b), and the gradient
+/// of an operand; that of its weights is in weights.cuh. A warp takes 16 rows and up to four units of columns: rows
+/// come through a ring of pieces in shared memory, where the weights stand too, and what is made goes to memory from
+/// registers (Mixed::kOwn). What a norm makes of numbers, or of a gradient on its way back, is made as they are read
+/// (Source): the former is nowhere stored, the latter is left by the first operand for the others.
 #include "engine/cuda/layerwise/linked.cuh"
 #include "engine/cuda/layerwise/links.cuh"
 

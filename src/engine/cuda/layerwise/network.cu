@@ -571,8 +571,7 @@ class Maker {
     LinearOp::Operand operand;
     operand.in.value = value;
     operand.in_columns = padded16(out_.values[value].columns);
-    operand.in_blocks = blocks_of(operand.in_columns);
-    operand.units = operand.in_blocks * out_blocks;
+    operand.units = blocks_of(operand.in_columns) * out_blocks;
     operand.weights = out_.weights;
     operand.counter = narrow(out_.counters++);
     out_.weights += uint64_t{operand.units} * 2 * kBlock;

@@ -85,9 +85,9 @@ struct LinearOp {
     std::size_t link = nn::kNone;  ///< none: the row itself alone
     bool mean = false;
     uint32_t in_columns = 0;  ///< padded
-    uint32_t in_blocks = 0, units = 0;
-    uint64_t weights = 0;  ///< into the copies of the weights
-    uint64_t slots = 0;    ///< into the gradients' slots
+    uint32_t units = 0;       ///< blocks of 64 × 64 weights
+    uint64_t weights = 0;     ///< into the copies of the weights
+    uint64_t slots = 0;       ///< into the gradients' slots
     uint32_t most_slices = 0, counter = 0;
     uint32_t bias = kNoBias;
     std::size_t measured = nn::kNone;  ///< the norm, among the ops, whose sums come with this gradient
