@@ -131,7 +131,7 @@ tyche_status tyche_count(tyche_handle set, const char* options, tyche_handle* ou
   return answer_of(set, out, [&](const SetObject& object) {
     const Options said(options, {"patterns", "of", "threads"});
     const std::vector<Pattern> patterns = parse_patterns(said.text("patterns").value_or(kUsualPatterns));
-    const CountsOf of = parse_counts_of(said.text("of").value_or("graphs"));
+    const Unit of = parse_counts_of(said.text("of").value_or("graphs"));
     auto names = Json::array();
     for (const Pattern& pattern : patterns) names.push_back(pattern.name);
     std::vector<std::uint64_t> rows;

@@ -26,7 +26,7 @@ struct Examination {
   const Graph& sat;
   const Graph& unsat;
   const Expectation& expectation;
-  PairCertificate out{};
+  PairCertificate& out;
 
   void fail(const char* property, std::string detail) { out.failures.push_back({pair, property, std::move(detail)}); }
 };
@@ -49,16 +49,14 @@ Graph without(const Graph& graph, const std::vector<Node>& nodes) {
   return induced_subgraph(graph, rest);
 }
 
-/// The edges of `larger` that `smaller` lacks, where `larger` is `smaller` plus at least one edge between the same
-/// nodes.
-std::optional<std::vector<Edge>> added_edges(const Graph& smaller, const Graph& larger) {
-  if (!std::equal(smaller.types().begin(), smaller.types().end(), larger.types().begin(), larger.types().end()))
-    return std::nullopt;
+/// The edges of `larger` that `smaller` lacks; none where `larger` is not `smaller` plus edges between the same nodes.
+std::vector<Edge> added_edges(const Graph& smaller, const Graph& larger) {
+  if (!std::ranges::equal(smaller.types(), larger.types())) return {};
   const std::vector<Edge> few = smaller.edges();
   const std::vector<Edge> many = larger.edges();
   std::vector<Edge> added;
   std::set_difference(many.begin(), many.end(), few.begin(), few.end(), std::back_inserter(added));
-  if (added.empty() || few.size() + added.size() != many.size()) return std::nullopt;
+  if (few.size() + added.size() != many.size()) added.clear();
   return added;
 }
 
@@ -78,14 +76,10 @@ struct ExpExamination : Examination {
   }
 
   void find_subset() {
-    auto edges = added_edges(unsat, sat);
-    out.subset = expectation.subset.value_or(edges ? Subset::corrupt : Subset::exp);
-    if (out.subset == Subset::exp) return;
-    if (edges) {
-      added = *std::move(edges);
-    } else {
-      fail("corrupt-edges", "the satisfiable graph is not the unsatisfiable one plus edges");
-    }
+    added = added_edges(unsat, sat);
+    out.subset = expectation.subset.value_or(added.empty() ? Subset::exp : Subset::corrupt);
+    if (out.subset == Subset::exp) return added.clear();
+    if (added.empty()) fail("corrupt-edges", "the satisfiable graph is not the unsatisfiable one plus edges");
   }
 
   /// Whether the unsatisfiable graph's verdict holds: the solver on the whole, and all assignments of the component
@@ -295,21 +289,19 @@ bool has_tseitin_core(const Graph& graph) {
 PairCertificate certify_pair(std::uint64_t pair, const LabelledGraph& first, const LabelledGraph& second,
                              const Expectation& expectation) {
   const bool swapped = first.label == 0 && second.label == 1;
-  const Examination begun{pair, swapped ? second.graph : first.graph, swapped ? first.graph : second.graph,
-                          expectation};
-  const auto examined = [](auto examination) {
-    examination.run();
-    return std::move(examination.out);
-  };
+  const Graph &sat = swapped ? second.graph : first.graph, &unsat = swapped ? first.graph : second.graph;
+  PairCertificate out;
+  Examination begun{pair, sat, unsat, expectation, out};
   if (!swapped && (first.label != 1 || second.label != 0)) {
-    Examination refused = begun;
-    refused.fail("label",
-                 fmt::format("labels {} and {}; expected one 1 (satisfiable) and one 0", first.label, second.label));
-    return std::move(refused.out);
+    begun.fail("label",
+               fmt::format("labels {} and {}; expected one 1 (satisfiable) and one 0", first.label, second.label));
+  } else if (expectation.subset ? *expectation.subset == Subset::tseitin
+                                : has_tseitin_core(sat) || has_tseitin_core(unsat)) {
+    TseitinExamination{begun}.run();
+  } else {
+    ExpExamination{begun}.run();
   }
-  const bool ladder = expectation.subset ? *expectation.subset == Subset::tseitin
-                                         : has_tseitin_core(begun.sat) || has_tseitin_core(begun.unsat);
-  return ladder ? examined(TseitinExamination{begun}) : examined(ExpExamination{begun});
+  return out;
 }
 
 }  // namespace tyche::datasets

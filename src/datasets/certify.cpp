@@ -39,8 +39,7 @@ class LabelledGraphs {
     }
     if (total_ == 0) throw InputError::at(path.string(), "", "no graphs");
     if (manifest_ && manifest_->graphs.size() != total_) {
-      throw InputError::at(beside.string(), "",
-                           fmt::format("lists {} graphs, the data holds {}", manifest_->graphs.size(), total_));
+      throw InputError::at(beside.string(), "", "lists {} graphs, the data holds {}", manifest_->graphs.size(), total_);
     }
   }
 
@@ -91,7 +90,7 @@ void examine_all(LabelledGraphs& graphs, std::size_t together, const char* what,
   const std::uint64_t total = graphs.total() / together;
   Progress progress("certify", total, options.progress);
   for (std::uint64_t done = 0;;) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} {}", done, total, what));
+    if (interrupted()) throw Interrupted("stopped after {} of {} {}", done, total, what);
     std::vector<LabelledGraph> some;
     while (some.size() < kChunk) {
       auto graph = graphs.next();
@@ -123,7 +122,7 @@ Expectation expected_of(std::uint64_t pair, const CertifyOptions& options, const
 Certificate certify(const std::filesystem::path& path, const CertifyOptions& options) {
   LabelledGraphs graphs(path, options.format);
   const std::uint64_t total = graphs.total();
-  if (total % 2 != 0) throw InputError::at(path.string(), "", fmt::format("{} graphs do not make pairs", total));
+  if (total % 2 != 0) throw InputError::at(path.string(), "", "{} graphs do not make pairs", total);
   Certificate certificate;
   BaseGraphs bases{.folds = graphs.manifest() ? graphs.manifest()->unseen : 0, .pairs = total / 2};
   const auto examine = [&](std::uint64_t pair, const LabelledGraph* both) {

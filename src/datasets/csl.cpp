@@ -1,7 +1,5 @@
 #include "datasets/csl.hpp"
 
-#include <fmt/format.h>
-
 #include <numeric>
 
 #include "datasets/tseitin.hpp"
@@ -21,7 +19,7 @@ bool looks_like_csl(const Graph& graph) {
 
 void check(const CslParameters& parameters) {
   if (parameters.copies == 0 || parameters.copies > 100000000) {
-    throw InputError(fmt::format("{} copies are out of range: 1 to 100000000", parameters.copies));
+    throw InputError("{} copies are out of range: 1 to 100000000", parameters.copies);
   }
 }
 

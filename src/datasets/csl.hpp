@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "graph/gin.hpp"
 #include "graph/graph.hpp"

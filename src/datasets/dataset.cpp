@@ -69,7 +69,7 @@ Manifest read_manifest(const std::filesystem::path& path) {
   try {
     manifest = nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError::at(path.string(), "", fmt::format("not JSON: {}", error.what()));
+    throw InputError::at(path.string(), "", "not JSON: {}", error.what());
   }
   if (!manifest.is_object() || !manifest.contains("graphs") || !manifest["graphs"].is_array()) {
     throw InputError::at(path.string(), "", "expected an object with a list 'graphs'");
@@ -118,18 +118,18 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
   const bool hashed = graphs.filename() == "graphs.txt" || graphs.filename() == "graphs.jsonl";
   if (hashed && !read.content.empty() && read.content != fmt::format("{:016x}", hash_bytes(read_file(graphs)))) {
     throw InputError::at(graphs.string(), "",
-                         fmt::format("is not what {} was written for: it was damaged or changed (who changed it on "
-                                     "purpose removes the manifest)",
-                                     manifest.string()));
+                         "is not what {} was written for: it was damaged or changed (who changed it on "
+                         "purpose removes the manifest)",
+                         manifest.string());
   }
   if (infos.size() != data.set.graphs.size()) {
-    throw InputError::at(manifest.string(), "",
-                         fmt::format("lists {} graphs, the data holds {}", infos.size(), data.set.graphs.size()));
+    throw InputError::at(manifest.string(), "", "lists {} graphs, the data holds {}", infos.size(),
+                         data.set.graphs.size());
   }
   for (std::size_t g = 0; g < infos.size(); ++g) {
     if (!data.set.labels.empty() && infos[g].label != data.set.labels[g]) {
-      throw InputError::at(manifest.string(), fmt::format("graphs[{}]", g),
-                           fmt::format("label {} here, {} in the data", infos[g].label, data.set.labels[g]));
+      throw InputError::at(manifest.string(), fmt::format("graphs[{}]", g), "label {} here, {} in the data",
+                           infos[g].label, data.set.labels[g]);
     }
     if (infos[g].subset >= Subset::counting) continue;  // plain graphs with targets or labels of nodes
     data.subset.push_back(infos[g].subset);

@@ -1,7 +1,5 @@
 #include "datasets/exp.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "logic/sat.hpp"
@@ -12,7 +10,7 @@ namespace tyche::datasets {
 
 namespace {
 void check(std::uint32_t n) {
-  if (n < 2 || n > 100000000) throw InputError(fmt::format("a core of n = {} is out of range: at least 2", n));
+  if (n < 2 || n > 100000000) throw InputError("a core of n = {} is out of range: at least 2", n);
 }
 
 void add_bridge(Formula& formula, Literal n) {
@@ -57,11 +55,11 @@ std::uint64_t paper_pairs(Kind kind) { return kind == Kind::exp || kind == Kind:
 
 void check(const ExpParameters& parameters) {
   if (parameters.pairs == 0 || parameters.pairs > 0x7fffffffu) {
-    throw InputError(fmt::format("{} pairs are out of range: 1 to 2147483647", parameters.pairs));
+    throw InputError("{} pairs are out of range: 1 to 2147483647", parameters.pairs);
   }
   if (parameters.core_min < 2 || parameters.core_max < parameters.core_min || parameters.core_max > 1000) {
-    throw InputError(fmt::format("core sizes {} to {} are out of range: 2 <= core-min <= core-max <= 1000",
-                                 parameters.core_min, parameters.core_max));
+    throw InputError("core sizes {} to {} are out of range: 2 <= core-min <= core-max <= 1000", parameters.core_min,
+                     parameters.core_max);
   }
   check_planar_sizes(parameters.planar_sizes);
 }

@@ -1,7 +1,6 @@
 #pragma once
 /// Pairs of EXP and CEXP. A pair is a pure function of the parameters and its index, so any thread may make any pair.
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

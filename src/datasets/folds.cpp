@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
+#include <numeric>
 #include <unordered_map>
 
 #include "support/error.hpp"
@@ -71,7 +71,7 @@ void append(std::vector<std::uint32_t>& list, std::span<const std::uint32_t> uni
 FoldScheme parse_fold_scheme(std::string_view name) {
   if (name == "contiguous") return FoldScheme::contiguous;
   if (name == "stratified") return FoldScheme::stratified;
-  throw InputError(fmt::format("fold scheme '{}' is not known; expected contiguous or stratified", name));
+  throw InputError("fold scheme '{}' is not known; expected contiguous or stratified", name);
 }
 
 std::string_view fold_scheme_name(FoldScheme scheme) {
@@ -86,29 +86,24 @@ std::uint32_t contiguous_fold(std::uint64_t unit, std::uint64_t units, std::uint
 std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::uint32_t> pairs,
                              const FoldOptions& options) {
   if (!pairs.empty() && pairs.size() != labels.size()) {
-    throw InputError(
-        fmt::format("{} pair numbers for {} graphs; expected one per graph or none", pairs.size(), labels.size()));
+    throw InputError("{} pair numbers for {} graphs; expected one per graph or none", pairs.size(), labels.size());
   }
   if (options.folds == 0) throw InputError("0 folds asked; at least 1 is needed");
   if (!(options.validation >= 0 && options.validation < 1)) {
-    throw InputError(
-        fmt::format("a validation share of {} makes no sense; expected 0 or more and less than 1", options.validation));
+    throw InputError("a validation share of {} makes no sense; expected 0 or more and less than 1", options.validation);
   }
   const Groups units(labels.size(), pairs);
   if (units.size() < options.folds) {
     const std::string what = pairs.empty() ? fmt::format("{} graphs", labels.size())
                                            : fmt::format("{} pairs of graphs, which stay together", units.size());
-    throw InputError(fmt::format("{} folds asked, but the data set has {}; ask for fewer folds or bring more graphs",
-                                 options.folds, what));
+    throw InputError("{} folds asked, but the data set has {}; ask for fewer folds or bring more graphs", options.folds,
+                     what);
   }
 
   const bool contiguous = options.scheme == FoldScheme::contiguous;
-  std::vector<std::uint32_t> order;
-  if (contiguous) {
-    for (std::uint32_t u = 0; u < units.size(); ++u) order.push_back(u);
-  } else {
-    order = dealing_order(units, labels, options.seed);
-  }
+  std::vector<std::uint32_t> order(units.size());
+  std::iota(order.begin(), order.end(), 0u);
+  if (!contiguous) order = dealing_order(units, labels, options.seed);
 
   std::vector<Fold> folds(options.folds);
   const bool alone = folds.size() == 1;
@@ -133,7 +128,7 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
     }
     for (std::size_t j = 0; j < rest.size(); ++j) append(set_aside[j] ? fold.validation : fold.train, units[rest[j]]);
     if (fold.train.empty()) {
-      throw InputError(fmt::format("fold {} has no graphs left to train on; set a smaller validation share", i));
+      throw InputError("fold {} has no graphs left to train on; set a smaller validation share", i);
     }
     if (alone) fold.test = fold.train;
     for (auto* list : {&fold.train, &fold.validation, &fold.test}) std::sort(list->begin(), list->end());

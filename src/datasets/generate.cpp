@@ -194,8 +194,8 @@ void count(Portion& piece, GenerateResult& result) {
   const auto count_in = [&](auto& certificate) {
     add(certificate, piece);
     for (const Failure& failure : certificate.failures) {
-      throw Error(fmt::format("{} {} fails its certificate ({}: {}); nothing was written, please report this",
-                              certificate.kOf, failure.of, failure.property, failure.detail));
+      throw Error("{} {} fails its certificate ({}: {}); nothing was written, please report this", certificate.kOf,
+                  failure.of, failure.property, failure.detail);
     }
   };
   std::visit(count_in, *result.certificate);
@@ -214,11 +214,9 @@ GenerateResult make_all(const Work& work, const GenerateOptions& options, const 
     parallel_for(made.size(), options.threads, [&](std::size_t i) {
       if (interrupted()) throw Interrupted(stopped);
       made[i] = work.make(first + i);
-      const Graphs& graphs = made[i].set.graphs;
-      for (std::size_t g = 0; g < graphs.size(); ++g) {
-        made[i].nodes += graphs.num_nodes(g);
-        made[i].edges += graphs.num_edges(g);
-      }
+      const GraphsSummary all = made[i].set.graphs.summary();
+      made[i].nodes = all.nodes;
+      made[i].edges = all.edges;
       finish(made[i]);
       progress.add(1);
     });
@@ -236,7 +234,7 @@ void append(const Portion& piece, Dataset& out) {
   out.set.labels.insert(out.set.labels.end(), set.labels.begin(), set.labels.end());
   out.set.targets.insert(out.set.targets.end(), set.targets.begin(), set.targets.end());
   out.set.target_dim = set.target_dim;
-  for (const auto labels : set.node_labels) out.set.node_labels.push_back({labels.begin(), labels.end()});
+  for (const auto labels : set.node_labels) out.set.node_labels.push_back(labels);
   for (const GraphInfo& info : piece.infos) {
     if (info.subset >= Subset::counting) continue;  // plain graphs with targets or labels of nodes
     out.subset.push_back(info.subset);
@@ -316,15 +314,14 @@ std::vector<Format> parse_written_formats(const std::vector<std::string>& names,
   for (const std::string& name : names) {
     const Format format = out.emplace_back(parse_format(name));
     if (std::ranges::none_of(kPlaces, [&](const auto& place) { return place.first == format; })) {
-      throw InputError(
-          fmt::format("{} can be read but not written: expected gin, tu, graph6, sparse6, dimacs or jsonl", name));
+      throw InputError("{} can be read but not written: expected gin, tu, graph6, sparse6, dimacs or jsonl", name);
     }
     if (format == Format::dimacs && pairs_of(recipe) == 0) {
-      throw InputError(fmt::format("dimacs holds formulas, and the graphs of {} encode none", recipe_name(recipe)));
+      throw InputError("dimacs holds formulas, and the graphs of {} encode none", recipe_name(recipe));
     }
     if (format == Format::gin && in_lines(recipe)) {
-      throw InputError(fmt::format(
-          "gin holds neither targets nor labels of nodes: the graphs of {} are in graphs.jsonl", recipe_name(recipe)));
+      throw InputError("gin holds neither targets nor labels of nodes: the graphs of {} are in graphs.jsonl",
+                       recipe_name(recipe));
     }
   }
   return out;

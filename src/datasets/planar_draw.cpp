@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <set>
-#include <vector>
 
 #include "graph/encoding.hpp"
 #include "graph/io.hpp"
 #include "logic/sat.hpp"
 #include "support/error.hpp"
-#include "support/random.hpp"
 
 namespace tyche::datasets {
 
@@ -72,7 +69,7 @@ void check_planar_sizes(const std::vector<PlanarSize>& sizes) {
   std::uint64_t total = 0;
   for (const PlanarSize& size : sizes) {
     if (size.nodes < 4 || size.nodes > 1000) {
-      throw InputError(fmt::format("planar graphs of {} nodes are out of range: 4 to 1000", size.nodes));
+      throw InputError("planar graphs of {} nodes are out of range: 4 to 1000", size.nodes);
     }
     total += size.weight;
   }
@@ -126,7 +123,7 @@ Formula draw_planar_part(const std::vector<PlanarSize>& sizes, const std::vector
   for (int attempt = 0; attempt < 10000; ++attempt) {
     if (auto part = planar_part(sample_planar(nodes, stream), stream)) return *std::move(part);
   }
-  throw InputError(fmt::format("no usable planar part in 10000 random graphs of {} nodes; try a smaller size", nodes));
+  throw InputError("no usable planar part in 10000 random graphs of {} nodes; try a smaller size", nodes);
 }
 
 // ---- the sampler
@@ -325,7 +322,7 @@ void try_rehang(PlaneMap& map, Stream& stream) {
 }  // namespace
 
 PlaneGraph sample_planar(Node nodes, Stream& stream) {
-  if (nodes < 4) throw InputError(fmt::format("no bridgeless bipartite planar graph has {} nodes; at least 4", nodes));
+  if (nodes < 4) throw InputError("no bridgeless bipartite planar graph has {} nodes; at least 4", nodes);
   // The start: a four-cycle, every further node hung between the ends of the path 0, 1, 2 (a complete bipartite graph
   // K_{2,n-2}).
   PlaneMap map(4, nodes);

@@ -28,10 +28,9 @@ Recipe recipe_of(std::string_view name) {
     return exp;
   }
   throw InputError(
-      fmt::format("unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin, csl, counting, "
-                  "triangle, lcc, orbits "
-                  "or matching",
-                  name));
+      "unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin, csl, counting, "
+      "triangle, lcc, orbits or matching",
+      name);
 }
 
 std::string_view recipe_name(const Recipe& recipe) {
@@ -89,8 +88,8 @@ Parameter number(std::string_view key, auto& into) {
   return {key, [=, &into](const std::string& text) {
             const std::optional<Most> value = whole<Most>(text);
             if (!value) {
-              throw InputError(fmt::format("{}: expected a whole number from 0 to {}, found '{}'", key,
-                                           std::numeric_limits<Most>::max(), text));
+              throw InputError("{}: expected a whole number from 0 to {}, found '{}'", key,
+                               std::numeric_limits<Most>::max(), text);
             }
             into = *value;
           }};
@@ -161,7 +160,7 @@ std::vector<PlanarSize> parse_planar_sizes(std::string_view text) {
     const auto nodes = whole<Node>(entry.substr(0, colon));
     const auto weight = whole<std::uint32_t>(entry.substr(std::min(colon + 1, entry.size())));
     if (!nodes || !weight) {
-      throw InputError(fmt::format("planar sizes '{}': expected NODES:WEIGHT[,NODES:WEIGHT...], say 12:5,15:1", text));
+      throw InputError("planar sizes '{}': expected NODES:WEIGHT[,NODES:WEIGHT...], say 12:5,15:1", text);
     }
     out.push_back({*nodes, *weight});
   }
@@ -178,8 +177,7 @@ std::vector<Node> parse_base_nodes(std::string_view text) {
   const auto number = [&](std::string_view part) {
     const auto value = whole<Node>(part);
     if (!value) {
-      throw InputError(
-          fmt::format("base nodes '{}': expected even numbers (say 12, or 4,6,8) or a range MIN:MAX (say 4:10)", text));
+      throw InputError("base nodes '{}': expected even numbers (say 12, or 4,6,8) or a range MIN:MAX (say 4:10)", text);
     }
     check_base_nodes(*value);
     return *value;
@@ -188,7 +186,7 @@ std::vector<Node> parse_base_nodes(std::string_view text) {
   if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
     const Node least = number(text.substr(0, colon)), most = number(text.substr(colon + 1));
     if (least > most) {
-      throw InputError(fmt::format("base nodes '{}': the range is empty, since {} is more than {}", text, least, most));
+      throw InputError("base nodes '{}': the range is empty, since {} is more than {}", text, least, most);
     }
     for (Node nodes = least; nodes <= most; nodes += 2) out.push_back(nodes);
     return out;
@@ -210,8 +208,7 @@ void set_parameter(Recipe& recipe, std::string_view key, const std::string& valu
     if (parameter.key == key) return parameter.set(value);
     known.push_back(parameter.key);
   }
-  throw InputError(
-      fmt::format("{} has no parameter '{}'; it has {}", recipe_name(recipe), key, fmt::join(known, ", ")));
+  throw InputError("{} has no parameter '{}'; it has {}", recipe_name(recipe), key, fmt::join(known, ", "));
 }
 
 void set_planar_source(Recipe& recipe, const std::filesystem::path& path) {
@@ -219,7 +216,7 @@ void set_planar_source(Recipe& recipe, const std::filesystem::path& path) {
     if constexpr (requires { own.planar_source; }) {
       own.planar_source = read_planar_source(path);
     } else {
-      throw InputError(fmt::format("{} has no planar parts, so no source for them", recipe_name(recipe)));
+      throw InputError("{} has no planar parts, so no source for them", recipe_name(recipe));
     }
   };
   std::visit(set, recipe);

@@ -31,14 +31,13 @@ void finish(Fold& fold, std::uint64_t graphs, std::string_view name, const std::
   for (std::size_t part = 0; part < kParts.size(); ++part) {
     std::vector<std::uint32_t>& list = fold.*kLists[part];
     if (list.empty() && part != 1) {
-      throw InputError::at(
-          name, place, fmt::format("the {} part is empty; expected at least one {}", kParts[part], tyche::name(unit)));
+      throw InputError::at(name, place, "the {} part is empty; expected at least one {}", kParts[part],
+                           tyche::name(unit));
     }
     for (const std::uint32_t graph : list) {
       if (seen[graph] != 0) {
-        throw InputError::at(name, place,
-                             fmt::format("{} {} is in two parts, {} and {}", tyche::name(unit), graph,
-                                         kParts[seen[graph] - 1u], kParts[part]));
+        throw InputError::at(name, place, "{} {} is in two parts, {} and {}", tyche::name(unit), graph,
+                             kParts[seen[graph] - 1u], kParts[part]);
       }
     }
     for (const std::uint32_t graph : list) seen[graph] = static_cast<std::uint8_t>(part + 1);
@@ -162,7 +161,7 @@ std::optional<Fold> fold_of_files(const std::filesystem::path& folder, const std
     const auto path = existing(folder, ending, part);
     if (!path && part == 0) return std::nullopt;
     if (!path && part == 2) {
-      throw InputError::at(folder.string(), "", fmt::format("has train{0}.txt but no test{0}.txt", ending));
+      throw InputError::at(folder.string(), "", "has train{0}.txt but no test{0}.txt", ending);
     }
     if (path) fold.*kLists[part] = parse_indices(read_file(*path), path->string(), graphs);
   }
@@ -199,7 +198,7 @@ std::vector<std::uint32_t> parse_indices(std::string_view text, std::string_view
     while (!row.at_end()) {
       const std::uint64_t index = row.natural("the index of a graph");
       if (index >= graphs) lines.here().fail(out_of_range(index, graphs, Unit::graph));
-      if (seen[index]) lines.here().fail(fmt::format("graph {} is in this part already", index));
+      if (seen[index]) lines.here().fail("graph {} is in this part already", index);
       seen[index] = true;
       list.push_back(static_cast<std::uint32_t>(index));
     }

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "graph/isomorphism.hpp"
 #include "graph/patterns.hpp"
 #include "support/error.hpp"
-#include "support/random.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/individualise.hpp"
 
@@ -40,16 +41,11 @@ constexpr std::string_view kTaskNames[] = {"triangle", "lcc", "orbits", "matchin
 
 /// Closed walks of three steps from a node, halved: its triangles by way of the adjacency matrix.
 int half_cube(const Graph& graph, Node v) {
-  std::vector<std::uint64_t> walks(graph.num_nodes(), 0), next;
-  walks[v] = 1;
-  for (int step = 0; step < 3; ++step) {
-    next.assign(graph.num_nodes(), 0);
-    for (Node u = 0; u < graph.num_nodes(); ++u) {
-      for (const Node w : graph.neighbours(u)) next[w] += walks[u];
-    }
-    walks.swap(next);
+  int walks = 0;
+  for (const Node u : graph.neighbours(v)) {
+    for (const Node w : graph.neighbours(u)) walks += graph.has_edge(w, v) ? 1 : 0;
   }
-  return static_cast<int>(walks[v] / 2);
+  return walks / 2;
 }
 
 /// Cycles of different lengths from 3 nodes on, as many of each as fit, until all nodes are used.
@@ -62,15 +58,13 @@ NodeLabelled disjoint_cycles(Node nodes, Stream& stream) {
     lengths.push_back(last ? left : 3 + static_cast<Node>(stream.below(most - 2)));
     left -= lengths.back();
   }
-  std::vector<Node> different = lengths;
-  std::sort(different.begin(), different.end());
-  different.erase(std::unique(different.begin(), different.end()), different.end());
+  const std::set<Node> different(lengths.begin(), lengths.end());
   std::vector<Edge> edges;
   std::vector<int> labels;
   for (const Node length : lengths) {
     const auto first = static_cast<Node>(labels.size());
     for (Node i = 0; i < length; ++i) edges.emplace_back(first + i, first + (i + 1) % length);
-    const auto rank = std::lower_bound(different.begin(), different.end(), length) - different.begin();
+    const auto rank = std::distance(different.begin(), different.find(length));
     labels.insert(labels.end(), length, static_cast<int>(rank));
   }
   return {Graph::from_edges(nodes, edges), labels};
@@ -152,7 +146,7 @@ std::string examine_orbits(const Graph& graph, const std::vector<int>& labels) {
 
 void check(const CountingParameters& parameters) {
   if (parameters.graphs == 0 || parameters.graphs > 1000000000) {
-    throw InputError(fmt::format("{} graphs are out of range: 1 to 1000000000", parameters.graphs));
+    throw InputError("{} graphs are out of range: 1 to 1000000000", parameters.graphs);
   }
 }
 
@@ -208,7 +202,7 @@ std::string examine_counting(const Graph& graph, std::span<const float> targets)
 std::string_view name(NodeTask task) { return kTaskNames[static_cast<std::size_t>(task)]; }
 
 void check(const NodeTaskParameters& p) {
-  const auto refuse = [&](const std::string& what) { throw InputError(fmt::format("{}: {}", name(p.task), what)); };
+  const auto refuse = [&](const std::string& what) { throw InputError("{}: {}", name(p.task), what); };
   if (p.graphs == 0 || p.graphs > 1000000000)
     refuse(fmt::format("{} graphs are out of range: 1 to 1000000000", p.graphs));
   const std::uint32_t least = p.task == NodeTask::orbits ? 7 : p.task == NodeTask::matching ? 6 : 4;

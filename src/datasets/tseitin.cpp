@@ -1,11 +1,9 @@
 #include "datasets/tseitin.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <numeric>
 
 #include "datasets/folds.hpp"
@@ -18,13 +16,12 @@ namespace tyche::datasets {
 
 void check_base_nodes(Node nodes) {
   if (nodes % 2 != 0) {
-    throw InputError(fmt::format("base graphs of {} nodes: a cubic graph has an even number of them", nodes));
+    throw InputError("base graphs of {} nodes: a cubic graph has an even number of them", nodes);
   }
   if (nodes < 4 || nodes > kMaxBaseNodes) {
     throw InputError(
-        fmt::format("base graphs of {} nodes are out of range: even numbers from 4 (the smallest simple "
-                    "cubic graph) to {}",
-                    nodes, kMaxBaseNodes));
+        "base graphs of {} nodes are out of range: even numbers from 4 (the smallest simple cubic graph) to {}", nodes,
+        kMaxBaseNodes);
   }
 }
 
@@ -174,7 +171,7 @@ std::string class_of(const Graph& base) { return to_sparse6(canonical_form(base)
 
 void check(const TseitinParameters& parameters) {
   if (parameters.pairs == 0 || parameters.pairs > 0x7fffffffu) {
-    throw InputError(fmt::format("{} pairs are out of range: 1 to 2147483647", parameters.pairs));
+    throw InputError("{} pairs are out of range: 1 to 2147483647", parameters.pairs);
   }
   if (parameters.base_nodes.empty()) throw InputError("no number of base nodes was given");
   for (const Node nodes : parameters.base_nodes) check_base_nodes(nodes);
@@ -182,8 +179,8 @@ void check(const TseitinParameters& parameters) {
   if (parameters.unseen == 1)
     throw InputError("one fold has no base graphs in common with others; ask for two or more");
   if (parameters.unseen > parameters.pairs) {
-    throw InputError(fmt::format("{} folds were asked for, but there are {} pairs; ask for fewer folds or more pairs",
-                                 parameters.unseen, parameters.pairs));
+    throw InputError("{} folds were asked for, but there are {} pairs; ask for fewer folds or more pairs",
+                     parameters.unseen, parameters.pairs);
   }
 }
 
@@ -205,9 +202,9 @@ TseitinMaker::TseitinMaker(TseitinParameters parameters) : parameters_(std::move
   }
   if (met.size() >= folds) return;
   throw InputError(
-      fmt::format("{} folds without a base graph in common were asked for, but connected cubic graphs of {} nodes fall "
-                  "into {} class{} up to isomorphism; ask for at most {} folds, or for larger base graphs",
-                  folds, fmt::join(sizes, ", "), met.size(), met.size() == 1 ? "" : "es", met.size()));
+      "{} folds without a base graph in common were asked for, but connected cubic graphs of {} nodes fall "
+      "into {} class{} up to isomorphism; ask for at most {} folds, or for larger base graphs",
+      folds, fmt::join(sizes, ", "), met.size(), met.size() == 1 ? "" : "es", met.size());
 }
 
 std::uint32_t TseitinMaker::fold_of(const std::string& base_class) const {
@@ -228,7 +225,7 @@ TseitinPair TseitinMaker::make(std::uint64_t index) const {
     base = random_cubic(out.base_nodes, stream);
     out.base_class = class_of(base);
     if (p.unseen == 0 || fold_of(out.base_class) == contiguous_fold(index, p.pairs, p.unseen)) break;
-    if (draws == 1000000) throw Error(fmt::format("no base graph for pair {} in a million draws", index));
+    if (draws == 1000000) throw Error("no base graph for pair {} in a million draws", index);
   }
   std::vector<bool> charges(base.num_nodes(), false);
   const Formula even = tseitin_formula(base, charges);

@@ -131,26 +131,19 @@ ListedEdges settle_edges(const ListedEdges& all, Directions directions, const Ed
 
 // ---- Rows of neighbours
 
-namespace {
-
-Graph cleaned(const Rows& rows, Cleaning& cleaning) {
-  ListedEdges listed;
-  listed.ends.reserve(rows.targets.size());
-  for (Node v = 0; v < rows.size(); ++v) {
-    for (std::uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) listed.ends.emplace_back(v, rows.targets[i]);
-  }
-  return Graph::from_edges(static_cast<Node>(rows.size()), settle_edges(listed, Directions::both, {}, &cleaning).ends,
-                           rows.types);
-}
-
-}  // namespace
-
 Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, Node first, Cleaning* cleaning) {
-  if (cleaning != nullptr) return cleaned(rows, *cleaning);
   const auto nodes = static_cast<Node>(rows.size());
   const auto row = [&rows](Node v) {
     return std::span(rows.targets).subspan(rows.offsets[v], rows.offsets[v + 1] - rows.offsets[v]);
   };
+  if (cleaning != nullptr) {
+    ListedEdges listed;
+    listed.ends.reserve(rows.targets.size());
+    for (Node v = 0; v < nodes; ++v) {
+      for (const Node u : row(v)) listed.ends.emplace_back(v, u);
+    }
+    return Graph::from_edges(nodes, settle_edges(listed, Directions::both, {}, cleaning).ends, rows.types);
+  }
   for (Node v = 0; v < nodes; ++v) {
     const auto mine = row(v);
     std::sort(mine.begin(), mine.end());

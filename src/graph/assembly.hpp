@@ -135,9 +135,8 @@ struct GraphItem {
 /// graph has, all must have: labels, targets, attributes of one dimension.
 class GraphSetBuilder {
  public:
-  GraphSetBuilder() = default;
   /// Adds to an empty set, whose records may go elsewhere (graph/packed.hpp).
-  explicit GraphSetBuilder(GraphSet empty) : set_(std::move(empty)) {}
+  explicit GraphSetBuilder(GraphSet empty = {}) : set_(std::move(empty)) {}
   /// Fails at `where` where the graph does not have what those before it have.
   void add(GraphItem item, const Where& where);
   [[nodiscard]] std::size_t size() const { return set_.graphs.size(); }

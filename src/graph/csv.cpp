@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -88,10 +87,7 @@ class CsvTable {
   /// Likewise; fails at line 1 where there is none, and lists the columns that must be there.
   [[nodiscard]] std::size_t required(std::string_view name, std::string_view all) const {
     const auto found = column(name);
-    if (!found) {
-      Where{lines_.here().file, "line", 1}.fail("expected a header with the columns {}; there is no {}", all,
-                                                shown(name));
-    }
+    if (!found) here().fail("expected a header with the columns {}; there is no {}", all, shown(name));
     return *found;
   }
 
@@ -170,13 +166,9 @@ class CsvReader {
     if (files_.nodes) read_nodes();
     read_edges();
     whole_.graphs = graphs_.size();
-    take_apart(whole_,
-               {.place =
-                    [this](std::size_t entry) {
-                      return Where{edges_file_, "line", entry + 2};
-                    },
-                .name = [this](Node v) { return shown(names_[v]); }},
-               cleaning_, set_);
+    const auto place = [this](std::size_t entry) { return Where{edges_file_, "line", entry + 2}; };
+    const auto name = [this](Node v) { return shown(names_[v]); };
+    take_apart(whole_, {.place = place, .name = name}, cleaning_, set_);
     return std::move(set_);
   }
 
@@ -206,8 +198,7 @@ class CsvReader {
     const std::size_t node = table.required("node", kNodeColumns);
     const auto graph = table.column("graph"), type = table.column("type"), label = table.column("node_label"),
                part = table.column("part");
-    const auto [targets, attributes] =
-        numbers_of(table, "node_target", {"graph", "node", "type", "node_label", "part"});
+    const Numbers numbers(table, "node_target", {"graph", "node", "type", "node_label", "part"});
     while (table.next()) {
       const std::size_t g = graph_of(table, graph);
       const std::size_t before = names_.size();
@@ -218,13 +209,8 @@ class CsvReader {
       }
       if (label) whole_.node_labels.push_back(table.field(*label).empty() ? kNoLabel : small(table, *label));
       if (part) whole_.parts.push_back(part_of(table, *part));
-      for (const std::size_t c : targets) whole_.node_targets.values.push_back(real_or_missing(table, c));
       if (type) whole_.types.push_back(table.natural(*type));
-      for (const std::size_t c : attributes) whole_.attributes.values.push_back(table.real(c));
-    }
-    if (!names_.empty()) {
-      whole_.attributes.columns = attributes.size();
-      whole_.node_targets.columns = targets.size();
+      numbers.add_row(table, whole_.node_targets, whole_.attributes);
     }
     all_nodes_known_ = true;
   }
@@ -234,8 +220,7 @@ class CsvReader {
     const std::size_t source = table.required("source", kEdgeColumns), target = table.required("target", kEdgeColumns);
     const auto graph = table.column("graph"), label = table.column("label");
     const auto weight = label ? std::nullopt : table.column("weight");  // beside labels it is an attribute
-    const auto [targets, attributes] =
-        numbers_of(table, "edge_target", {"graph", "source", "target", "label", weight ? "weight" : "label"});
+    const Numbers numbers(table, "edge_target", {"graph", "source", "target", "label", weight ? "weight" : "label"});
     whole_.edges.weighted = weight.has_value();
     while (table.next()) {
       const std::size_t g = graph_of(table, graph);
@@ -244,22 +229,25 @@ class CsvReader {
       whole_.edges.ends.emplace_back(u, v);
       if (label) whole_.edges.labels.push_back(table.natural(*label));
       if (weight) whole_.edges.labels.push_back(label_of_weight(table.real(*weight)));
-      for (const std::size_t c : targets) whole_.edges.targets.values.push_back(real_or_missing(table, c));
-      for (const std::size_t c : attributes) whole_.edges.attributes.values.push_back(table.real(c));
+      numbers.add_row(table, whole_.edges.targets, whole_.edges.attributes);
     }
-    if (whole_.edges.ends.empty()) return;
-    whole_.edges.attributes.columns = attributes.size();
-    whole_.edges.targets.columns = targets.size();
   }
 
   /// The columns of targets, whose names begin so, and of attributes: all others but the known ones.
-  static std::array<std::vector<std::size_t>, 2> numbers_of(const CsvTable& table, std::string_view target,
-                                                            const std::vector<std::string_view>& known) {
-    return {table.columns([&](std::string_view name) { return name.starts_with(target); }),
-            table.columns([&](std::string_view name) {
-              return !name.starts_with(target) && std::ranges::find(known, name) == known.end();
-            })};
-  }
+  struct Numbers {
+    Numbers(const CsvTable& table, std::string_view target, const std::vector<std::string_view>& known)
+        : targets(table.columns([&](std::string_view name) { return name.starts_with(target); })),
+          attributes(table.columns([&](std::string_view name) {
+            return !name.starts_with(target) && std::ranges::find(known, name) == known.end();
+          })) {}
+    void add_row(const CsvTable& table, Table& to_targets, Table& to_attributes) const {
+      for (const std::size_t c : targets) to_targets.values.push_back(real_or_missing(table, c));
+      for (const std::size_t c : attributes) to_attributes.values.push_back(table.real(c));
+      to_targets.columns = targets.size();
+      to_attributes.columns = attributes.size();
+    }
+    std::vector<std::size_t> targets, attributes;
+  };
   static int small(const CsvTable& table, std::size_t column) {
     const std::int64_t value = table.integer(column);
     if (value != static_cast<int>(value) || value == kNoLabel) {

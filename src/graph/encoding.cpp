@@ -76,28 +76,15 @@ Formula decode(const Graph& graph) {
 
 // ---- DIMACS files
 
-namespace {
-
-/// Where the header "p cnf …" stands in a text that has one.
-Where header_place(std::string_view bytes, std::string_view name) {
-  Where where{name, "line", 1};
-  Lines lines(bytes, name);
-  std::string_view line;
-  while (lines.next(line)) {
-    const std::size_t start = line.find_first_not_of(" \t");
-    if (start == std::string_view::npos || line[start] != 'p') continue;
-    where.number = lines.here().number;
-    break;
-  }
-  return where;
-}
-
-}  // namespace
-
 Graph parse_dimacs_graph(std::string_view bytes, std::string_view name) {
   const Formula formula = parse_dimacs(bytes, name);
-  NodeBudget(bytes.size())
-      .spend(2 * std::uint64_t{formula.variables} + formula.disjunctions.size(), header_place(bytes, name));
+  Lines lines(bytes, name);
+  std::string_view line;
+  const auto header = [&] {
+    return line.substr(std::min(line.find_first_not_of(" \t"), line.size())).starts_with('p');
+  };
+  while (lines.next(line) && !header()) continue;
+  NodeBudget(bytes.size()).spend(2 * std::uint64_t{formula.variables} + formula.disjunctions.size(), lines.here());
   try {
     return encode(formula);
   } catch (const InputError& error) {

@@ -2,7 +2,6 @@
 /// The readers and writers behind read_graphs() and write_graphs() (graph/io.hpp); docs/formats.md says what they read.
 /// All throw InputError with the place; `name` stands for the file in errors, and with `cleaning` what that can mend is
 /// mended. Sets have no name.
-#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -76,16 +75,10 @@ void write_dimacs(const std::filesystem::path& path, const GraphSet& set);
 ///   and is refused. What the two lines of an edge say of it must be the same.
 
 /// The parts of a data set, by the end of their file's name.
-inline constexpr std::array<std::string_view, 8> kTuMembers = {
-    "A",           "graph_indicator", "graph_labels", "graph_attributes",
-    "node_labels", "node_attributes", "edge_labels",  "edge_attributes"};
 using TuMembers = std::map<std::string, std::string, std::less<>>;
 
-/// The file of a member: "MUTAG/MUTAG" and "A" give "MUTAG/MUTAG_A.txt".
-[[nodiscard]] std::string tu_file(std::string_view prefix, std::string_view member);
-
-/// `prefix` names the files in errors, as tu_file does. The set has no name. Throws InputError; with `cleaning`, what
-/// that can mend is mended.
+/// `prefix` names the files in errors: "MUTAG/MUTAG" and "A" give "MUTAG/MUTAG_A.txt". The set has no name. Throws
+/// InputError; with `cleaning`, what that can mend is mended.
 [[nodiscard]] GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* cleaning = nullptr);
 
 /// The members of a set. Types and edge labels that are all 0 and absent labels, attributes and targets have no member.

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "graph/formats.hpp"
 
@@ -16,24 +16,7 @@ constexpr std::uint64_t kShortestLine = 4;
 std::uint64_t lines_that_fit(std::uint64_t bytes) { return bytes / kShortestLine + 1; }
 }  // namespace
 
-GinReader::GinReader(const std::filesystem::path& path, Cleaning* cleaning) : lines_(path), cleaning_(cleaning) {
-  read_count();
-}
-
-GinReader::GinReader(std::string_view bytes, std::string_view name, Cleaning* cleaning)
-    : lines_(bytes, name), cleaning_(cleaning) {
-  read_count();
-}
-
-Row GinReader::line_of(const char* what) {
-  std::string_view line;
-  if (!lines_.next(line)) {
-    lines_.here().fail("expected {}, found the end of the file ({} of {} graphs are complete)", what, done_, count_);
-  }
-  return {line, lines_.here()};
-}
-
-void GinReader::read_count() {
+GinReader::GinReader(Lines lines, Cleaning* cleaning) : lines_(std::move(lines)), cleaning_(cleaning) {
   std::string_view line;
   if (!lines_.next(line)) lines_.here().fail("expected the number of graphs, found an empty file");
   Row row(line, lines_.here());
@@ -42,6 +25,14 @@ void GinReader::read_count() {
   if (count_ > lines_that_fit(lines_.bytes_left())) {
     row.where().fail("promises {} graphs, more than the {} bytes after it can hold", count_, lines_.bytes_left());
   }
+}
+
+Row GinReader::line_of(const char* what) {
+  std::string_view line;
+  if (!lines_.next(line)) {
+    lines_.here().fail("expected {}, found the end of the file ({} of {} graphs are complete)", what, done_, count_);
+  }
+  return {line, lines_.here()};
 }
 
 std::optional<LabelledGraph> GinReader::next() {
@@ -81,12 +72,8 @@ std::optional<LabelledGraph> GinReader::next() {
     rows_.types.push_back(static_cast<NodeType>(type));
     rows_.end_row();
   }
-  out.graph = graph_from_rows(
-      rows_,
-      [&](Node v) {
-        return Where{lines_.here().file, "line", first_line + v};
-      },
-      0, cleaning_);
+  const auto place_of = [&](Node v) { return Where{lines_.here().file, "line", first_line + v}; };
+  out.graph = graph_from_rows(rows_, place_of, 0, cleaning_);
   ++done_;
   return out;
 }
@@ -119,7 +106,7 @@ std::string gin_text(const Graph& graph, int label) {
 
 GraphSet parse_gin(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   GraphSet set;
-  GinReader reader(bytes, name, cleaning);
+  GinReader reader({bytes, name}, cleaning);
   set.labels.reserve(reader.count());
   while (auto item = reader.next()) {
     set.graphs.push_back(item->graph);
@@ -132,10 +119,10 @@ GraphSet parse_gin(std::string_view bytes, std::string_view name, Cleaning* clea
 
 namespace {
 
-/// The entries of one file, of one byte or two.
-class Entries {
+/// The graphs of one file, in entries of one byte or two.
+class PlanarCode {
  public:
-  Entries(std::string_view bytes, std::string_view name) : bytes_(bytes), name_(name) {
+  PlanarCode(std::string_view bytes, std::string_view name) : bytes_(bytes), name_(name) {
     constexpr std::string_view kStart = ">>planar_code";
     if (!bytes_.starts_with(kStart)) return;
     const std::string_view rest = bytes_.substr(kStart.size());
@@ -145,26 +132,41 @@ class Entries {
       at_ = kStart.size() + ending.size();
       return;
     }
-    here().fail(
-        "expected the header '>>planar_code<<', with ' le' or ' be' before '<<' or without, found "
-        "{}",
-        shown(bytes_.substr(0, kStart.size() + 5)));
+    here().fail("expected the header '>>planar_code<<', with ' le' or ' be' before '<<' or without, found {}",
+                shown(bytes_.substr(0, kStart.size() + 5)));
   }
 
-  [[nodiscard]] Where at(std::uint64_t byte) const { return {name_, "byte", byte}; }
-  [[nodiscard]] Where here() const { return at(at_); }
   [[nodiscard]] bool done() const { return at_ == bytes_.size(); }
-  [[nodiscard]] std::size_t width() const { return width_; }
+  Graph next_graph(Cleaning* cleaning) {
+    width_ = bytes_[at_] == 0 ? 2 : 1;
+    if (width_ == 2) ++at_;
+    const Where size_at = here();
+    const std::uint32_t nodes = next("the number of nodes");
+    if (nodes == 0) size_at.fail("expected the number of nodes of a graph, found 0");
+    if (nodes > left()) {
+      size_at.fail("promises {} nodes, but only {} entries are left in the file", nodes, left());
+    }
+    const std::uint64_t start = at_;
+    rows_.clear();
+    for (std::uint32_t v = 0; v < nodes; ++v) {
+      for (;;) {
+        const Where where = here();
+        const std::uint32_t u = next("a neighbour or the 0 that closes the node's row");
+        if (u == 0) break;
+        if (u > nodes) where.fail("neighbour {} is out of range: this graph has {} nodes (1 to {})", u, nodes, nodes);
+        rows_.targets.push_back(u - 1);
+      }
+      rows_.end_row();
+    }
+    // Before row v stand the neighbours of the rows before it and a 0 for each.
+    const auto place_of = [&](Node v) { return Where{name_, "byte", start + width_ * (rows_.offsets[v] + v)}; };
+    return graph_from_rows(rows_, place_of, 1, cleaning);
+  }
+
+ private:
+  [[nodiscard]] Where here() const { return {name_, "byte", at_}; }
   /// How many entries the rest of the file can hold.
   [[nodiscard]] std::size_t left() const { return (bytes_.size() - at_) / width_; }
-  [[nodiscard]] std::uint64_t position() const { return at_; }
-
-  void start_graph() {
-    width_ = 1;
-    if (bytes_[at_] != 0) return;
-    ++at_;
-    width_ = 2;
-  }
   std::uint32_t next(const char* what) {
     if (left() == 0) here().fail("expected {}, found the end of the file", what);
     const auto first = static_cast<unsigned char>(bytes_[at_++]);
@@ -173,46 +175,20 @@ class Entries {
     return big_endian_ ? first * 256u + second : second * 256u + first;
   }
 
- private:
   std::string_view bytes_;
   std::string_view name_;
   std::uint64_t at_ = 0;
   std::size_t width_ = 1;
   bool big_endian_ = false;
+  Rows rows_;
 };
-
-Graph read_graph(Entries& entries, Rows& rows, Cleaning* cleaning) {
-  entries.start_graph();
-  const Where size_at = entries.here();
-  const std::uint32_t nodes = entries.next("the number of nodes");
-  if (nodes == 0) size_at.fail("expected the number of nodes of a graph, found 0");
-  if (nodes > entries.left()) {
-    size_at.fail("promises {} nodes, but only {} entries are left in the file", nodes, entries.left());
-  }
-  const std::uint64_t start = entries.position();
-  rows.clear();
-  for (std::uint32_t v = 0; v < nodes; ++v) {
-    for (;;) {
-      const Where where = entries.here();
-      const std::uint32_t u = entries.next("a neighbour or the 0 that closes the node's row");
-      if (u == 0) break;
-      if (u > nodes) where.fail("neighbour {} is out of range: this graph has {} nodes (1 to {})", u, nodes, nodes);
-      rows.targets.push_back(u - 1);
-    }
-    rows.end_row();
-  }
-  // Before row v stand the neighbours of the rows before it and a 0 for each.
-  return graph_from_rows(
-      rows, [&](Node v) { return entries.at(start + entries.width() * (rows.offsets[v] + v)); }, 1, cleaning);
-}
 
 }  // namespace
 
 GraphSet parse_planar_code(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   GraphSet set;
-  Entries entries(bytes, name);
-  Rows rows;
-  while (!entries.done()) set.graphs.push_back(read_graph(entries, rows, cleaning));
+  PlanarCode code(bytes, name);
+  while (!code.done()) set.graphs.push_back(code.next_graph(cleaning));
   return set;
 }
 

@@ -2,7 +2,7 @@
 /// The GIN/PPGN text format: the number of graphs; per graph a line `nodes label`, then per node a line
 /// `type degree neighbour…`. Every edge stands in the rows of both its ends.
 ///
-///   GinReader reader("graphs.txt");                       // one graph in memory at a time
+///   GinReader reader(path);                               // one graph in memory at a time
 ///   while (const auto item = reader.next()) use(item->graph, item->label);
 ///
 ///   AtomicFile file("graphs.txt");
@@ -11,7 +11,6 @@
 ///   file.write(gin_text(b, 0));
 ///   file.commit();
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,10 +32,8 @@ struct LabelledGraph {
 class GinReader {
  public:
   /// Reads the number of graphs. With `cleaning`, which must outlive the reader, what it can mend is mended. Throws
-  /// IoError where the file cannot be read, InputError where it does not start so.
-  explicit GinReader(const std::filesystem::path& path, Cleaning* cleaning = nullptr);
-  /// From memory; the bytes must outlive the reader, `name` stands for the file in errors.
-  GinReader(std::string_view bytes, std::string_view name, Cleaning* cleaning = nullptr);
+  /// InputError where the text does not start so.
+  explicit GinReader(Lines lines, Cleaning* cleaning = nullptr);
 
   /// How many graphs the first line promises.
   [[nodiscard]] std::uint64_t count() const { return count_; }
@@ -45,7 +42,6 @@ class GinReader {
   [[nodiscard]] std::optional<LabelledGraph> next();
 
  private:
-  void read_count();
   Row line_of(const char* what);
 
   Lines lines_;

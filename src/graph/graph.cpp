@@ -1,6 +1,8 @@
 #include "graph/graph.hpp"
 
 #include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/biconnected_components.hpp>
 #include <limits>
 
 #include "support/error.hpp"
@@ -209,44 +211,18 @@ std::optional<std::vector<int>> bipartition(const Graph& graph) {
 }
 
 std::vector<Edge> bridges(const Graph& graph) {
-  // Tarjan's low-link values on an explicit stack, so that a path of a million nodes is no deeper than any other graph.
-  struct Frame {
-    Node node;
-    Node parent;
-    std::uint64_t next;
-  };
-  constexpr Node kNone = std::numeric_limits<Node>::max();
-  std::vector<Edge> out;
-  std::vector<Node> entered(graph.num_nodes(), kNone);
-  std::vector<Node> low(graph.num_nodes(), 0);
-  std::vector<Frame> stack;
-  Node clock = 0;
-  for (Node root = 0; root < graph.num_nodes(); ++root) {
-    if (entered[root] != kNone) continue;
-    entered[root] = low[root] = clock++;
-    stack.push_back({root, kNone, graph.offsets()[root]});
-    while (!stack.empty()) {
-      Frame& top = stack.back();
-      const Node v = top.node;
-      if (top.next < graph.offsets()[v + 1]) {
-        const Node u = graph.adjacency()[top.next++];
-        if (u == top.parent) continue;
-        if (entered[u] != kNone) {
-          low[v] = std::min(low[v], entered[u]);
-        } else {
-          entered[u] = low[u] = clock++;
-          stack.push_back({u, v, graph.offsets()[u]});
-        }
-      } else {
-        const Node parent = top.parent;
-        stack.pop_back();
-        if (parent == kNone) continue;
-        low[parent] = std::min(low[parent], low[v]);
-        if (low[v] > entered[parent]) out.emplace_back(std::min(parent, v), std::max(parent, v));
-      }
-    }
+  using namespace boost;
+  using Native = adjacency_list<vecS, vecS, undirectedS, no_property, property<edge_index_t, std::size_t>>;
+  const std::vector<Edge> edges = graph.edges();
+  Native native(graph.num_nodes());
+  for (std::size_t e = 0; e < edges.size(); ++e) add_edge(edges[e].first, edges[e].second, e, native);
+  std::vector<std::size_t> part(edges.size()), size(edges.size());
+  biconnected_components(native, make_iterator_property_map(part.begin(), get(edge_index, native)));
+  for (const std::size_t p : part) ++size[p];
+  std::vector<Edge> out;  // a bridge is a biconnected component by itself
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    if (size[part[e]] == 1) out.push_back(edges[e]);
   }
-  std::sort(out.begin(), out.end());
   return out;
 }
 

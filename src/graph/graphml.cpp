@@ -169,23 +169,21 @@ class GraphmlGraph {
     node = static_cast<Node>(names_.size());
     names_.emplace_back(id);
     nodes_.lines.push_back(where.number);
-    nodes_.categories.emplace_back();
   }
   /// The ends may be declared later.
   void add_edge(std::string_view source, std::string_view target, const Where& where) {
     const std::uint32_t from = number_of(source), to = number_of(target);
     ends_.emplace_back(from, to);
     edges_.lines.push_back(where.number);
-    edges_.categories.emplace_back();
   }
   /// <data> of the element added last, or of the graph.
   void add_data(Unit element, std::size_t key, std::string_view text, const Where& where) {
     const GraphmlMeaning meaning = keys_.meaning(key, element, where);
-    if (meaning == GraphmlMeaning::nothing) return;
     if (element != Unit::graph) {
       Elements& elements = element == Unit::node ? nodes_ : edges_;
-      if (meaning == GraphmlMeaning::category) return set_category(elements, key, text, where);
-      elements.values.push_back({elements.lines.size() - 1, key, keys_.number(key, text, where)});
+      const bool category = meaning == GraphmlMeaning::category;
+      (category ? elements.categories : elements.values)
+          .push_back({elements.lines.size() - 1, key, number(elements, category, key, text, where)});
     } else if (meaning == GraphmlMeaning::column) {
       targets_.emplace_back(key, keys_.number(key, text, where));
     } else {
@@ -206,8 +204,7 @@ class GraphmlGraph {
     for (std::size_t i = 0; i < ends_.size(); ++i) {
       for (const std::uint32_t end : {ends_[i].first, ends_[i].second}) {
         if (node_of_id_[end]) continue;
-        const auto id =
-            std::find_if(ids_.begin(), ids_.end(), [end](const auto& known) { return known.second == end; });
+        const auto id = std::ranges::find_if(ids_, [end](const auto& known) { return known.second == end; });
         line(edges_.lines[i]).fail("this edge joins {}, and no node has that id", shown(id->first));
       }
       listed.ends.emplace_back(*node_of_id_[ends_[i].first], *node_of_id_[ends_[i].second]);
@@ -260,15 +257,14 @@ class GraphmlGraph {
   struct Value {
     std::size_t element;
     std::size_t key;
-    float number;
+    double number;
   };
   /// What is known of the nodes or the edges.
   struct Elements {
     const char* name;
     const char* category;
     std::vector<std::uint64_t> lines{};
-    std::vector<std::optional<std::uint32_t>> categories{};  ///< types, labels
-    std::optional<std::size_t> category_key{};
+    std::vector<Value> categories{};  ///< types, labels
     std::vector<Value> values{};
   };
 
@@ -276,35 +272,15 @@ class GraphmlGraph {
   [[nodiscard]] static bool may_lack(std::string_view name) {
     return name == "node_label" || name.starts_with("node_target") || name.starts_with("edge_target");
   }
-  [[nodiscard]] static std::uint32_t parse_category(const Elements& elements, std::string_view text,
-                                                    const Where& where) {
+  [[nodiscard]] double number(const Elements& elements, bool category, std::size_t key, std::string_view text,
+                              const Where& where) const {
+    if (!category) return keys_.number(key, text, where);
     Row row(text, where);
     const std::string what = fmt::format("the {} of a {}", elements.category, elements.name);
     const std::uint64_t value = row.natural(what.c_str());
     row.expect_end(what.c_str());
     if (value > std::numeric_limits<std::uint32_t>::max()) where.fail("{} {} is too large", elements.category, value);
-    return static_cast<std::uint32_t>(value);
-  }
-  void set_category(Elements& elements, std::size_t key, std::string_view text, const Where& where) {
-    if (elements.categories.back()) {
-      where.fail("this {} has its {} twice ('type' and 'label' are the same here)", elements.name, elements.category);
-    }
-    elements.categories.back() = parse_category(elements, text, where);
-    elements.category_key = key;
-  }
-  [[nodiscard]] std::vector<std::uint32_t> categories(const Elements& elements) const {
-    std::vector<std::uint32_t> out;
-    if (!elements.category_key) return out;
-    const GraphmlKey& key = keys_[*elements.category_key];
-    for (std::size_t i = 0; i < elements.categories.size(); ++i) {
-      const auto& category = elements.categories[i];
-      if (!category && !key.fallback) {
-        line(elements.lines[i])
-            .fail("this {} has no {}, which others of its graph have", elements.name, elements.category);
-      }
-      out.push_back(category ? *category : parse_category(elements, *key.fallback, line(elements.lines[i])));
-    }
-    return out;
+    return static_cast<double>(value);
   }
   /// Where the columns of keys stand.
   using Places = std::map<std::size_t, std::size_t>;
@@ -321,6 +297,40 @@ class GraphmlGraph {
       place = static_cast<std::size_t>(found - columns.begin());
     }
   }
+  /// The categories, or the numbers under these keys, of all elements; what an element lacks is its key's default.
+  [[nodiscard]] std::vector<double> filled(const Elements& elements, bool category, const Places& places,
+                                           std::size_t columns) const {
+    std::vector<double> out(elements.lines.size() * columns, kNone);
+    for (const Value& value : category ? elements.categories : elements.values) {
+      double& into = out[value.element * columns + (category ? 0 : places.at(value.key))];
+      if (!std::isnan(into)) {
+        line(elements.lines[value.element])
+            .fail("this {} has {} twice{}", elements.name,
+                  category ? fmt::format("its {}", elements.category) : "data " + shown(keys_[value.key].name),
+                  category ? " ('type' and 'label' are the same here)" : "");
+      }
+      into = value.number;
+    }
+    for (std::size_t i = 0; i < elements.lines.size(); ++i) {
+      for (const auto& [number_of_key, place] : places) {
+        double& into = out[i * columns + place];
+        const GraphmlKey& key = keys_[number_of_key];
+        if (!std::isnan(into) || (!key.fallback && may_lack(key.name))) continue;
+        const Where where = line(elements.lines[i]);
+        if (!key.fallback) {
+          where.fail("this {} has no {}, which others of its graph have", elements.name,
+                     category ? elements.category : shown(key.name));
+        }
+        into = number(elements, category, number_of_key, *key.fallback, where);
+      }
+    }
+    return out;
+  }
+  [[nodiscard]] std::vector<std::uint32_t> categories(const Elements& elements) const {
+    if (elements.categories.empty()) return {};
+    const std::vector<double> own = filled(elements, true, {{elements.categories.back().key, 0}}, 1);
+    return {own.begin(), own.end()};
+  }
   [[nodiscard]] NamedTable table(const Elements& elements, std::vector<std::string>& columns) const {
     Places used;
     for (const Value& value : elements.values) used.emplace(value.key, 0);
@@ -332,33 +342,12 @@ class GraphmlGraph {
                   used.size(), bytes_);
     }
     find_columns(used, columns, fmt::format("{} data", elements.name));
-    Table out{{}, columns.size()};
-    if (used.size() != out.columns) {
+    if (used.size() != columns.size()) {
       place_.fail("this graph has {} attributes per {}, the graphs before it have {}", used.size(), elements.name,
-                  out.columns);
+                  columns.size());
     }
-    out.values.assign(rows * out.columns, kNone);
-    for (const Value& value : elements.values) {
-      float& into = out.values[value.element * out.columns + used.at(value.key)];
-      if (!std::isnan(into)) {
-        line(elements.lines[value.element])
-            .fail("this {} has data {} twice", elements.name, shown(keys_[value.key].name));
-      }
-      into = value.number;
-    }
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (const auto& [number, place] : used) {
-        float& into = out.values[i * out.columns + place];
-        const GraphmlKey& key = keys_[number];
-        if (!std::isnan(into) || (!key.fallback && may_lack(key.name))) continue;
-        const Where where = line(elements.lines[i]);
-        if (!key.fallback) {
-          where.fail("this {} has no {}, which others of its graph have", elements.name, shown(key.name));
-        }
-        into = keys_.number(number, *key.fallback, where);
-      }
-    }
-    return {columns, std::move(out)};
+    const std::vector<double> own = filled(elements, false, used, columns.size());
+    return {columns, {{own.begin(), own.end()}, columns.size()}};
   }
   [[nodiscard]] std::optional<std::vector<float>> target(std::vector<std::string>& columns) const {
     // A key that is declared makes a column whether or not this graph has data for it: what is missing is NaN.

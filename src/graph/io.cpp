@@ -7,7 +7,6 @@
 #include "graph/formats.hpp"
 #include "graph/gin.hpp"
 #include "graph/jsonl.hpp"
-#include "graph/lines.hpp"
 #include "graph/packed.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -21,6 +20,10 @@ GraphSet parse_dimacs_file(std::string_view bytes, std::string_view name, Cleani
   GraphSet set;
   set.graphs.push_back(parse_dimacs_graph(bytes, name));
   return set;
+}
+
+GraphSet parse_csv_edges(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
+  return parse_csv({.edges = std::string(bytes)}, name, cleaning);
 }
 
 struct Known {
@@ -44,19 +47,8 @@ constexpr Known kFormats[] = {
     {Format::npz, "npz", false, parse_npz, {".npz"}},
     {Format::jsonl, "jsonl", true, parse_jsonl, {".jsonl", ".ndjson"}},
     {Format::graphml, "graphml", false, parse_graphml, {".graphml"}},
-    {Format::csv,
-     "csv",
-     false,
-     [](std::string_view bytes, std::string_view name, Cleaning* cleaning) {
-       return parse_csv({.edges = std::string(bytes)}, name, cleaning);
-     },
-     {".csv"}},
-    {Format::packed,
-     "packed",
-     true,
-     [](std::string_view bytes, std::string_view name, Cleaning*) { return parse_packed(bytes, name); },
-     {".tyche"},
-     kPackedMagic},
+    {Format::csv, "csv", false, parse_csv_edges, {".csv"}},
+    {Format::packed, "packed", true, parse_packed, {".tyche"}, kPackedMagic},
 };
 
 const Known& known(Format format) { return kFormats[static_cast<std::size_t>(format)]; }
@@ -77,9 +69,7 @@ void refuse_empty_and_compressed(std::string_view bytes, std::string_view name) 
   };
   constexpr Compression kCompressions[] = {{"\x1f\x8b", "gzip", "gunzip"},
                                            {"PK\x03\x04", "zip", "unzip"},
-                                           {"\xfd"
-                                            "7zXZ",
-                                            "xz", "unxz"},
+                                           {"\xfd\x37zXZ", "xz", "unxz"},
                                            {"\x28\xb5\x2f\xfd", "zstd", "unzstd"}};
   for (const auto& [magic, what, tool] : kCompressions) {
     if (!bytes.starts_with(magic) || (tool == std::string_view("unzip") && is_npz(bytes))) continue;

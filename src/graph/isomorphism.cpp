@@ -20,8 +20,7 @@ std::vector<unsigned> ranks_of(std::span<const std::uint32_t> values, std::vecto
   different.erase(std::unique(different.begin(), different.end()), different.end());
   std::vector<unsigned> out;
   for (const std::uint32_t value : values) {
-    out.push_back(
-        static_cast<unsigned>(std::lower_bound(different.begin(), different.end(), value) - different.begin()));
+    out.push_back(static_cast<unsigned>(std::ranges::lower_bound(different, value) - different.begin()));
   }
   return out;
 }

@@ -4,25 +4,56 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "support/error.hpp"
 
 namespace tyche {
 
-/// Takes the parser's events; every one that does not belong is an InputError.
-class JsonNumbersHandler : public nlohmann::json_sax<nlohmann::json> {
+/// What stands under a key.
+struct JsonValues {
+  enum class Shape { absent, null, number, list, rows };
+  Shape shape = Shape::absent;
+  std::vector<double> numbers;    ///< all of them; null within a list is NaN
+  std::vector<std::size_t> ends;  ///< of the rows
+
+  /// An empty list is a list without rows, too.
+  [[nodiscard]] bool is_rows() const { return shape == Shape::rows || (shape == Shape::list && numbers.empty()); }
+  [[nodiscard]] bool is_list() const { return shape == Shape::list; }
+  [[nodiscard]] std::span<const double> row(std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+    return std::span(numbers).subspan(begin, ends[i] - begin);
+  }
+};
+
+/// A JSON object whose values are numbers, lists of numbers and lists of lists of numbers, without the tree: it takes
+/// the parser's events, and numbers go to one array per key, so memory stays a small multiple of the text's and nesting
+/// costs nothing.
+class JsonNumbers : public nlohmann::json_sax<nlohmann::json> {
  public:
-  JsonNumbersHandler(JsonNumbers& object, const Where& where) : object_(object), where_(where) {}
+  /// Replaces what was parsed before. Fails at `where` on text that is not JSON, not such an object, or has a key twice
+  /// or one not known. Numbers with a fraction or an exponent are taken as 32-bit floats.
+  void parse(std::string_view text, const Where& where) {
+    for (JsonValues& values : values_) {
+      values.shape = JsonValues::Shape::absent;
+      values.numbers.clear();  // which keeps their memory
+      values.ends.clear();
+    }
+    where_ = where;
+    depth_ = 0;
+    skips_ = false;
+    nlohmann::json::sax_parse(text.begin(), text.end(), this);
+  }
+  [[nodiscard]] const JsonValues& operator[](std::string_view key) const { return values_[place_of(key)]; }
 
   bool null() override {
-    if (skips_) fail("null");
-    const auto& nullable = object_.nullable_;
-    if (into_ == nullptr || std::find(nullable.begin(), nullable.end(), key_) == nullable.end()) fail("null");
+    if (skips_ || depth_ == 0 || std::ranges::find(kNullable, key_) == std::end(kNullable)) fail("null");
     if (depth_ == 1) {
       into_->shape = JsonValues::Shape::null;
       return true;
@@ -48,20 +79,15 @@ class JsonNumbersHandler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool key(string_t& name) override {
-    const auto find = [&name](const auto& keys) { return std::find(keys.begin(), keys.end(), name) - keys.begin(); };
-    const auto at = static_cast<std::size_t>(find(object_.keys_));
-    skips_ = false;
-    if (at == object_.keys_.size()) {
-      const auto skipped = static_cast<std::size_t>(find(object_.skipped_));
-      if (skipped == object_.skipped_.size()) {
-        where_.fail("unknown key {}; known are {}", shown(name), fmt::join(object_.keys_, ", "));
-      }
-      skips_ = true;
-      key_ = object_.skipped_[skipped];
+    skips_ = name == "id";
+    if (skips_) {
+      key_ = "id";
       return true;
     }
-    key_ = object_.keys_[at];
-    into_ = &object_.values_[at];
+    const std::size_t at = place_of(name);
+    if (at == std::size(kKeys)) where_.fail("unknown key {}; known are {}", shown(name), fmt::join(kKeys, ", "));
+    key_ = kKeys[at];
+    into_ = &values_[at];
     if (into_->shape != JsonValues::Shape::absent) where_.fail("key '{}' stands twice", key_);
     return true;
   }
@@ -105,31 +131,22 @@ class JsonNumbersHandler : public nlohmann::json_sax<nlohmann::json> {
                 found);
   }
 
-  JsonNumbers& object_;
-  const Where& where_;
+  static constexpr std::string_view kKeys[] = {
+      "nodes",        "edges",        "attributes", "edge_attributes", "label",           "target",   "node_labels",
+      "node_targets", "edge_targets", "weight",     "train_mask",      "validation_mask", "test_mask"};
+  /// Which may be null, or lists with null in them.
+  static constexpr std::string_view kNullable[] = {"target", "node_labels", "node_targets", "edge_targets"};
+  static std::size_t place_of(std::string_view key) {
+    return static_cast<std::size_t>(std::ranges::find(kKeys, key) - std::begin(kKeys));
+  }
+
+  std::array<JsonValues, std::size(kKeys)> values_;
+  Where where_;
   std::string_view key_;
   JsonValues* into_ = nullptr;
-  bool skips_ = false;
-  int depth_ = 0;  ///< 1: in the object, 2: in a list, 3: in a row
+  bool skips_ = false;  ///< a number or text under "id", which is not looked at
+  int depth_ = 0;       ///< 1: in the object, 2: in a list, 3: in a row
 };
-
-JsonNumbers::JsonNumbers(std::vector<std::string_view> keys, std::vector<std::string_view> skipped,
-                         std::vector<std::string_view> nullable)
-    : keys_(std::move(keys)), skipped_(std::move(skipped)), nullable_(std::move(nullable)), values_(keys_.size()) {}
-
-void JsonNumbers::parse(std::string_view text, const Where& where) {
-  for (JsonValues& values : values_) {
-    values.shape = JsonValues::Shape::absent;
-    values.numbers.clear();  // which keeps their memory
-    values.ends.clear();
-  }
-  JsonNumbersHandler handler(*this, where);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &handler);
-}
-
-const JsonValues& JsonNumbers::operator[](std::string_view key) const {
-  return values_[static_cast<std::size_t>(std::find(keys_.begin(), keys_.end(), key) - keys_.begin())];
-}
 
 namespace {
 
@@ -297,12 +314,9 @@ class LineReader {
                                                        "nodes",
                                                        second, u, v, differs, first)};
     };
-    return settle_edges(edges_, Directions::either,
-                        {.whole = "graph",
-                         .place = [this](std::size_t) { return where_; },
-                         .name = [](Node v) { return std::to_string(v); },
-                         .conflict = conflict},
-                        cleaning_);
+    const auto place = [this](std::size_t) { return where_; };
+    const auto name = [](Node v) { return std::to_string(v); };
+    return settle_edges(edges_, Directions::either, {"graph", place, name, conflict}, cleaning_);
   }
 
   /// `targets`: a plain list is a column.
@@ -359,20 +373,15 @@ class LineReader {
   ListedEdges edges_;  ///< their categories alone as attributes, at first
 };
 
-GraphSet read_all(JsonlReader& reader) {
-  GraphSetBuilder builder;
-  while (auto item = reader.next()) builder.add(std::move(*item), reader.here());
-  if (builder.size() == 0) reader.here().fail("expected a graph (a JSON object), found none");
-  return builder.finish();
-}
-
 }  // namespace
 
-JsonlReader::JsonlReader(const std::filesystem::path& path, Cleaning* cleaning)
-    : lines_(path), budget_(std::min(lines_.bytes_left(), kMostBytes)), cleaning_(cleaning) {}
+JsonlReader::JsonlReader(Lines lines, Cleaning* cleaning)
+    : lines_(std::move(lines)),
+      object_(std::make_unique<JsonNumbers>()),
+      budget_(std::min(lines_.bytes_left(), kMostBytes)),
+      cleaning_(cleaning) {}
 
-JsonlReader::JsonlReader(std::string_view bytes, std::string_view name, Cleaning* cleaning)
-    : lines_(bytes, name), budget_(bytes.size()), cleaning_(cleaning) {}
+JsonlReader::~JsonlReader() = default;
 
 std::optional<GraphItem> JsonlReader::next() {
   std::string_view line;
@@ -381,18 +390,20 @@ std::optional<GraphItem> JsonlReader::next() {
     lines_.expect_only_blank_lines("a blank line");
     return std::nullopt;
   }
-  object_.parse(line, lines_.here());
-  return LineReader(object_, lines_.here(), budget_, cleaning_).read();
+  object_->parse(line, lines_.here());
+  return LineReader(*object_, lines_.here(), budget_, cleaning_).read();
+}
+
+GraphSet read_jsonl(Lines lines, Cleaning* cleaning) {
+  JsonlReader reader(std::move(lines), cleaning);
+  GraphSetBuilder builder;
+  while (auto item = reader.next()) builder.add(std::move(*item), reader.here());
+  if (builder.size() == 0) reader.here().fail("expected a graph (a JSON object), found none");
+  return builder.finish();
 }
 
 GraphSet parse_jsonl(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
-  JsonlReader reader(bytes, name, cleaning);
-  return read_all(reader);
-}
-
-GraphSet read_jsonl(const std::filesystem::path& path, Cleaning* cleaning) {
-  JsonlReader reader(path, cleaning);
-  return read_all(reader);
+  return read_jsonl({bytes, name}, cleaning);
 }
 
 // ---- Writing

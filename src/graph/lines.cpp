@@ -7,9 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
-#include "support/error.hpp"
 #include "support/remedy.hpp"
 
 namespace tyche {

@@ -10,7 +10,6 @@
 ///   }
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +41,7 @@ class Lines {
   /// The bytes must outlive the object.
   Lines(std::string_view bytes, std::string_view name);
   /// Throws IoError where the file cannot be read, InputError where it is a folder.
-  explicit Lines(const std::filesystem::path& path);
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
+  Lines(const std::filesystem::path& path);  // NOLINT: a path is as good
 
   /// The next line without its end, valid until the next call; false at the end of the text.
   bool next(std::string_view& line);

@@ -138,10 +138,8 @@ class NpzReader {
                                    fmt::format("has {} than edge {}, which joins the same nodes", differs, first)};
     };
     GraphSet set;
-    take_apart(
-        whole_,
-        {.whole = "graph", .place = place, .name = [](Node v) { return std::to_string(v); }, .conflict = conflict},
-        cleaning, set);
+    const auto name = [](Node v) { return std::to_string(v); };
+    take_apart(whole_, {"graph", place, name, conflict}, cleaning, set);
     read_masks(nodes, set);
     return set;
   }

@@ -415,10 +415,7 @@ class Directory {
     return *at;
   }
   [[nodiscard]] std::uint64_t number(const char* key, std::uint64_t most = ~std::uint64_t{0}) const {
-    const std::string what = fmt::format("a whole number up to {}", most);
-    const auto out = member(json_, key, &nlohmann::json::is_number_unsigned, what).get<std::uint64_t>();
-    if (out > most) file_->fail("directory", "expected {} under '{}'", what, key);
-    return out;
+    return whole(json_.value(key, nlohmann::json()), key, most);
   }
   [[nodiscard]] bool truth(const char* key) const {
     return member(json_, key, &nlohmann::json::is_boolean, "true or false").get<bool>();
@@ -429,10 +426,7 @@ class Directory {
   [[nodiscard]] std::set<std::uint32_t> values(const char* key) const {
     std::set<std::uint32_t> out;
     for (const nlohmann::json& one : list(json_, key)) {
-      if (!one.is_number_unsigned() || one.get<std::uint64_t>() > 0xffffffffu) {
-        file_->fail("directory", "expected whole numbers under '{}'", key);
-      }
-      out.insert(one.get<std::uint32_t>());
+      out.insert(static_cast<std::uint32_t>(whole(one, key, 0xffffffffu)));
     }
     return out;
   }
@@ -452,6 +446,11 @@ class Directory {
   [[nodiscard]] const nlohmann::json& json() const { return json_; }
 
  private:
+  [[nodiscard]] std::uint64_t whole(const nlohmann::json& value, const char* key, std::uint64_t most) const {
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() <= most) return value.get<std::uint64_t>();
+    file_->fail("directory", "expected a whole number up to {} under '{}'", most, key);
+  }
+
   std::shared_ptr<const PackedBytes> file_;
   nlohmann::json json_;
 };
@@ -514,8 +513,7 @@ GraphSet open_bytes(const std::shared_ptr<PackedBytes>& file) {
   for (const nlohmann::json& one : directory.list(directory.json(), "node_parts")) {
     set.node_parts.push_back(directory.column<NodePart>(one, "node_parts"));
     const auto& own = set.node_parts.back();
-    if (own.size() != summary.nodes ||
-        std::any_of(own.begin(), own.end(), [](NodePart p) { return p > NodePart::test; })) {
+    if (own.size() != summary.nodes || std::ranges::any_of(own, [](NodePart p) { return p > NodePart::test; })) {
       file->fail("directory", "masks are not one per node");
     }
   }
@@ -545,7 +543,7 @@ GraphSet open_packed(const std::filesystem::path& path, std::size_t most) {
   return set;
 }
 
-GraphSet parse_packed(std::string_view bytes, std::string_view name) {
+GraphSet parse_packed(std::string_view bytes, std::string_view name, Cleaning*) {
   return open_bytes(std::make_shared<PackedBytes>(bytes, name));
 }
 
@@ -560,11 +558,10 @@ void write_packed(const std::filesystem::path& path, const GraphSet& set) {
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     if (interrupted()) throw Interrupted("stopped before all graphs were packed; nothing was written");
     const Graph graph = set.graphs[g];
-    const auto own = [g](const Ragged<float>& rows) { return rows.empty() ? std::span<const float>() : rows[g]; };
     out.graphs.push_back(graph);
     if (!set.attributes.empty()) out.attributes.push_back(set.attributes[g]);
     if (!set.edge_attributes.empty()) out.edge_attributes.push_back(set.edge_attributes[g]);
-    hash.add(graph, own(set.attributes), own(set.edge_attributes));
+    hash.add(graph, block_of(set.attributes, g), block_of(set.edge_attributes, g));
   }
   finish(writer, out, hash.finish(set));
 }

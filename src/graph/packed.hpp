@@ -26,7 +26,7 @@ inline constexpr std::size_t kMostMapped = std::size_t{3} << 28;
 /// (bytes in another order) or a later version.
 [[nodiscard]] GraphSet open_packed(const std::filesystem::path& path, std::size_t most = kMostMapped);
 /// From bytes in memory, which are copied.
-[[nodiscard]] GraphSet parse_packed(std::string_view bytes, std::string_view name);
+[[nodiscard]] GraphSet parse_packed(std::string_view bytes, std::string_view name, Cleaning* = nullptr);
 /// SetHash of all of it, as it was when it was packed.
 [[nodiscard]] std::uint64_t packed_hash(const std::filesystem::path& path);
 

@@ -12,7 +12,6 @@
 #include <set>
 
 #include "graph/formats.hpp"
-#include "graph/io.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -53,10 +52,8 @@ std::vector<std::vector<Node>> automorphisms(const Graph& graph) {
   std::iota(image.begin(), image.end(), Node{0});
   const std::vector<Edge> edges = graph.edges();
   do {
-    if (std::all_of(edges.begin(), edges.end(),
-                    [&](const Edge& e) { return graph.has_edge(image[e.first], image[e.second]); })) {
-      out.push_back(image);
-    }
+    const auto kept = [&](const Edge& e) { return graph.has_edge(image[e.first], image[e.second]); };
+    if (std::ranges::all_of(edges, kept)) out.push_back(image);
   } while (std::next_permutation(image.begin(), image.end()));
   return out;
 }
@@ -151,8 +148,7 @@ PatternCounter::PatternCounter(const Graph& pattern) {
   // An order in which each node has as many neighbours as can be before it.
   std::vector<std::size_t> place(nodes, nodes);
   const auto before = [&](Node v) {
-    return std::count_if(pattern.neighbours(v).begin(), pattern.neighbours(v).end(),
-                         [&](Node u) { return place[u] < nodes; });
+    return std::ranges::count_if(pattern.neighbours(v), [&](Node u) { return place[u] < nodes; });
   };
   for (std::size_t p = 0; p < nodes; ++p) {
     std::optional<Node> best;
@@ -208,8 +204,7 @@ void PatternCounter::extend(Search& search, std::size_t p) const {
     for (std::size_t q = 0; q < p; ++q) {
       if (search.at[q] == v) return false;
     }
-    return std::all_of(place.joined.begin(), place.joined.end(),
-                       [&](std::size_t q) { return search.graph.has_edge(search.at[q], v); });
+    return std::ranges::all_of(place.joined, [&](std::size_t q) { return search.graph.has_edge(search.at[q], v); });
   };
   const auto go_on = [&](Node v) {
     if (!fits(v)) return;
@@ -221,9 +216,7 @@ void PatternCounter::extend(Search& search, std::size_t p) const {
     return;
   }
   const std::size_t from =
-      *std::min_element(place.joined.begin(), place.joined.end(), [&](std::size_t a, std::size_t b) {
-        return search.graph.degree(search.at[a]) < search.graph.degree(search.at[b]);
-      });
+      *std::ranges::min_element(place.joined, {}, [&](std::size_t q) { return search.graph.degree(search.at[q]); });
   const auto neighbours = search.graph.neighbours(search.at[from]);
   for (auto v = std::lower_bound(neighbours.begin(), neighbours.end(), least); v != neighbours.end(); ++v) go_on(*v);
 }
@@ -250,54 +243,43 @@ std::vector<std::vector<PatternCounts>> count_patterns(const Graphs& graphs, std
   return out;
 }
 
-CountsOf parse_counts_of(std::string_view name) {
-  if (name == "graphs") return CountsOf::graphs;
-  if (name == "nodes") return CountsOf::nodes;
-  if (name == "edges") return CountsOf::edges;
+Unit parse_counts_of(std::string_view name) {
+  for (const Unit unit : {Unit::graph, Unit::node, Unit::edge}) {
+    if (name == fmt::format("{}s", tyche::name(unit))) return unit;
+  }
   throw InputError("counts of '{}': expected graphs, nodes or edges", name);
 }
 
-void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts> graph, CountsOf of) {
-  if (of == CountsOf::graphs) {
-    for (const PatternCounts& one : graph) rows.push_back(one.in_all);
-    return;
-  }
-  const auto column = [&](const PatternCounts& one) -> const std::vector<std::uint64_t>& {
-    return of == CountsOf::nodes ? one.of_nodes : one.of_edges;
-  };
-  for (std::size_t r = 0; !graph.empty() && r < column(graph[0]).size(); ++r) {
-    for (const PatternCounts& one : graph) rows.push_back(column(one)[r]);
+void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts> graph, Unit of) {
+  for (std::size_t r = 0; !graph.empty() && r < graph[0].of(of).size(); ++r) {
+    for (const PatternCounts& one : graph) rows.push_back(one.of(of)[r]);
   }
 }
 
 void add_counts(GraphSet& set, std::span<const std::vector<PatternCounts>> counts, CountsAs as) {
   const std::size_t patterns = counts.empty() ? 0 : counts[0].size();
   if (patterns == 0) return;
-  const auto widen = [&](std::vector<float> block, std::size_t dim, const std::vector<std::uint64_t>& rows) {
-    return side_by_side(std::move(block), dim, {rows.begin(), rows.end()}, patterns);
+  const auto add = [&](std::vector<std::vector<float>> blocks, std::size_t& dim, Unit of) {
+    blocks.resize(counts.size());
+    for (std::size_t g = 0; g < counts.size(); ++g) {
+      std::vector<std::uint64_t> rows;
+      append_rows(rows, counts[g], of);
+      blocks[g] = side_by_side(std::move(blocks[g]), dim, {rows.begin(), rows.end()}, patterns);
+    }
+    dim += patterns;
+    return blocks;
   };
+  if (as == CountsAs::attributes) set.attributes = add(set.attributes.all(), set.attribute_dim, Unit::node);
+  if (as == CountsAs::node_targets) set.node_targets = add(set.node_targets.all(), set.node_target_dim, Unit::node);
+  if (as == CountsAs::edge_targets) set.edge_targets = add(set.edge_targets.all(), set.edge_target_dim, Unit::edge);
+  if (as == CountsAs::edge_attributes) {
+    set.edge_attributes = add(set.edge_attributes.all(), set.edge_attribute_dim, Unit::edge);
+  }
+  if (as != CountsAs::targets) return;
   std::vector<std::uint64_t> rows;
-  if (as == CountsAs::targets) {
-    for (const std::vector<PatternCounts>& graph : counts) append_rows(rows, graph, CountsOf::graphs);
-    set.targets = widen(std::move(set.targets), set.target_dim, rows);
-    set.target_dim += patterns;
-    return;
-  }
-  const bool learned = as == CountsAs::node_targets || as == CountsAs::edge_targets;
-  const bool nodes = as == CountsAs::attributes || as == CountsAs::node_targets;
-  Ragged<float>& blocks =
-      learned ? (nodes ? set.node_targets : set.edge_targets) : (nodes ? set.attributes : set.edge_attributes);
-  std::size_t& dim = learned ? (nodes ? set.node_target_dim : set.edge_target_dim)
-                             : (nodes ? set.attribute_dim : set.edge_attribute_dim);
-  std::vector<std::vector<float>> wider = blocks.all();
-  wider.resize(counts.size());
-  for (std::size_t g = 0; g < counts.size(); ++g) {
-    rows.clear();
-    append_rows(rows, counts[g], nodes ? CountsOf::nodes : CountsOf::edges);
-    wider[g] = widen(std::move(wider[g]), dim, rows);
-  }
-  blocks = wider;
-  dim += patterns;
+  for (const std::vector<PatternCounts>& graph : counts) append_rows(rows, graph, Unit::graph);
+  set.targets = side_by_side(std::move(set.targets), set.target_dim, {rows.begin(), rows.end()}, patterns);
+  set.target_dim += patterns;
 }
 
 namespace {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "graph/io.hpp"
+#include "graph/units.hpp"
 
 namespace tyche {
 
@@ -45,6 +46,10 @@ struct PatternCounts {
   std::uint64_t in_all = 0;
   std::vector<std::uint64_t> of_nodes;  ///< copies that a node is in
   std::vector<std::uint64_t> of_edges;  ///< copies that an edge is in, in the order of Graph::edges()
+
+  [[nodiscard]] std::span<const std::uint64_t> of(Unit unit) const {
+    return unit == Unit::graph ? std::span(&in_all, 1) : std::span(unit == Unit::node ? of_nodes : of_edges);
+  }
 };
 
 /// Finds every copy once: nodes of the pattern are placed one after another, next to those before, and of the placings
@@ -73,12 +78,10 @@ class PatternCounter {
                                                                      std::span<const Pattern> patterns,
                                                                      unsigned threads, Progress* progress = nullptr);
 
-/// A row per graph, or one per node or edge.
-enum class CountsOf { graphs, nodes, edges };
-/// "graphs", "nodes", "edges"; throws InputError on any other.
-[[nodiscard]] CountsOf parse_counts_of(std::string_view name);
+/// What rows of counts are of: "graphs", "nodes", "edges"; throws InputError on any other.
+[[nodiscard]] Unit parse_counts_of(std::string_view name);
 /// The rows of a graph, a column per pattern, behind those of `rows`.
-void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts> graph, CountsOf of);
+void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts> graph, Unit of);
 
 /// Where counts become part of a set: columns behind those that there are.
 enum class CountsAs { targets, attributes, edge_attributes, node_targets, edge_targets };

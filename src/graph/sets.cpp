@@ -19,6 +19,10 @@ void add_to(std::uint64_t& hash, const Values& values) {
 
 }  // namespace
 
+std::span<const float> block_of(const Ragged<float>& blocks, std::size_t g) {
+  return blocks.empty() ? std::span<const float>() : blocks[g];
+}
+
 SetHash::SetHash(bool edges, bool targets) : edges_(edges), targets_(targets), hash_(hash_bytes("tyche data 1")) {}
 
 void SetHash::add(const Graph& graph, std::span<const float> attributes, std::span<const float> edge_attributes) {
@@ -50,28 +54,27 @@ std::uint64_t SetHash::finish(const GraphSet& set) const {
 std::uint64_t content_hash(const GraphSet& set, bool edges, bool targets) {
   SetHash hash(edges, targets);
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
-    hash.add(set.graphs[g], set.attributes.empty() ? std::span<const float>() : set.attributes[g],
-             set.edge_attributes.empty() ? std::span<const float>() : set.edge_attributes[g]);
+    hash.add(set.graphs[g], block_of(set.attributes, g), block_of(set.edge_attributes, g));
   }
   return hash.finish(set);
 }
 
-std::uint32_t Folding::operator()(std::uint32_t own, std::span<const float> row) {
-  words_.assign(1, own);
-  for (const float value : row) {
-    words_.push_back(std::isnan(value) ? 0x7fc00000u : value == 0 ? 0u : std::bit_cast<std::uint32_t>(value));
+void Folding::fold(std::vector<std::uint32_t>& numbers, std::span<const float> block, std::size_t dim, std::size_t from,
+                   std::size_t to) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    words_.assign(1, numbers[i]);
+    for (std::size_t c = from; c < to; ++c) {
+      const float value = block[i * dim + c];
+      words_.push_back(std::isnan(value) ? 0x7fc00000u : value == 0 ? 0u : std::bit_cast<std::uint32_t>(value));
+    }
+    numbers[i] = numbers_.try_emplace(words_, static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
-  return numbers_.try_emplace(words_, static_cast<std::uint32_t>(numbers_.size())).first->second;
 }
 
 void fold_categories(std::span<GraphSet* const> sets) {
   const auto none = [](const GraphSet* set) { return set->categories + set->edge_categories == 0; };
   if (std::all_of(sets.begin(), sets.end(), none)) return;
   Folding types, labels;
-  const auto take = [](Folding& folding, std::uint32_t own, const Ragged<float>& blocks, std::size_t g, std::size_t row,
-                       std::size_t dim, std::size_t categories) {
-    return folding(own, categories == 0 ? std::span<const float>() : blocks[g].subspan(row * dim, categories));
-  };
   const auto drop = [](Ragged<float>& blocks, std::size_t& dim, std::size_t& categories) {
     Ragged<float> left;
     for (std::size_t g = 0; g < blocks.size() && dim > categories; ++g) {
@@ -90,14 +93,10 @@ void fold_categories(std::span<GraphSet* const> sets) {
     for (std::size_t g = 0; g < set->graphs.size(); ++g) {
       const Graph graph = set->graphs[g];
       std::vector<NodeType> type(graph.types().begin(), graph.types().end());
-      for (std::size_t v = 0; v < type.size(); ++v) {
-        type[v] = take(types, type[v], set->attributes, g, v, set->attribute_dim, set->categories);
-      }
+      types.fold(type, block_of(set->attributes, g), set->attribute_dim, 0, set->categories);
       std::vector<EdgeLabel> label = graph.labels_of_edges();
       label.resize(graph.num_edges(), 0);
-      for (std::size_t e = 0; e < label.size(); ++e) {
-        label[e] = take(labels, label[e], set->edge_attributes, g, e, set->edge_attribute_dim, set->edge_categories);
-      }
+      labels.fold(label, block_of(set->edge_attributes, g), set->edge_attribute_dim, 0, set->edge_categories);
       folded.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), type, label));
     }
     set->graphs = std::move(folded);

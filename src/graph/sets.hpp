@@ -7,10 +7,14 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "graph/io.hpp"
 
 namespace tyche {
+
+/// Graph g's numbers; none where no graph has any.
+[[nodiscard]] std::span<const float> block_of(const Ragged<float>& blocks, std::size_t g);
 
 /// The hash of a set's content, graph by graph: by it runs know their data again, whatever file it came from.
 class SetHash {
@@ -30,11 +34,13 @@ class SetHash {
 [[nodiscard]] std::uint64_t content_hash(const GraphSet& set, bool edges = true, bool targets = true);
 
 /// What looks at types of nodes and labels of edges alone (refinement, isomorphism) sees all columns of categories
-/// where equal rows of them become one type or label. Numbers (number, row) by first occurrence. 0 and -0 are equal,
-/// and so are all NaN.
+/// where equal rows of them become one type or label. Numbers (number, row) by first occurrence, over all that it is
+/// given. 0 and -0 are equal, and so are all NaN.
 class Folding {
  public:
-  std::uint32_t operator()(std::uint32_t own, std::span<const float> row);
+  /// Each number, and columns `from` up to `to` of its row in a block of `dim` columns, become one number.
+  void fold(std::vector<std::uint32_t>& numbers, std::span<const float> block, std::size_t dim, std::size_t from,
+            std::size_t to);
 
  private:
   std::u32string words_;

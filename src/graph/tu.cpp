@@ -20,6 +20,13 @@ namespace {
 
 // The text files of a TUDataset: one line per graph, node or edge, with one number or several between commas.
 
+constexpr std::string_view kMembers[] = {"A",           "graph_indicator", "graph_labels", "graph_attributes",
+                                         "node_labels", "node_attributes", "edge_labels",  "edge_attributes"};
+
+std::string tu_file(std::string_view prefix, std::string_view member) {
+  return fmt::format("{}_{}.txt", prefix, member);
+}
+
 /// Calls take(row) for every line; blank lines may stand at the end only, so that line i + 1 is entry i.
 template <class Take>
 void for_each_line(std::string_view bytes, std::string_view file, Take take) {
@@ -139,14 +146,9 @@ class TuReader {
           {differs == "another label" ? labels_file : attributes_file, "line", second + 1},
           fmt::format("edge ({}, {}) has {} than on line {}, where it stands too", u + 1, v + 1, differs, first + 1)};
     };
-    take_apart(whole_,
-               {.place =
-                    [&](std::size_t entry) {
-                      return Where{edges_file, "line", entry + 1};
-                    },
-                .name = [](Node v) { return std::to_string(v + 1); },
-                .conflict = conflict},
-               cleaning, set_);
+    const auto place = [&](std::size_t entry) { return Where{edges_file, "line", entry + 1}; };
+    const auto name = [](Node v) { return std::to_string(v + 1); };
+    take_apart(whole_, {.place = place, .name = name, .conflict = conflict}, cleaning, set_);
     return std::move(set_);
   }
 
@@ -249,10 +251,6 @@ class TuReader {
 
 }  // namespace
 
-std::string tu_file(std::string_view prefix, std::string_view member) {
-  return fmt::format("{}_{}.txt", prefix, member);
-}
-
 GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* cleaning) {
   return TuReader(members, prefix).read(cleaning);
 }
@@ -272,7 +270,7 @@ GraphSet read_tu(const std::filesystem::path& folder, Cleaning* cleaning) {
     throw InputError::at(folder.string(), "", "is no TUDataset folder: there is no file DS_A.txt in it");
   }
   TuMembers members;
-  for (const std::string_view member : kTuMembers) {
+  for (const std::string_view member : kMembers) {
     const std::filesystem::path file = folder / tu_file(name, member);
     if (std::filesystem::exists(file)) members.emplace(member, read_file(file));
   }
@@ -362,7 +360,7 @@ void write_tu(const std::filesystem::path& folder, const GraphSet& set) {
   }
   const TuMembers members = tu_members(set);
   make_folder(folder);
-  for (const std::string_view member : kTuMembers) {
+  for (const std::string_view member : kMembers) {
     const std::filesystem::path file = folder / tu_file(name, member);
     const auto found = members.find(member);
     if (found != members.end()) {

@@ -43,8 +43,7 @@ Units::Units(const Graphs& graphs, Unit unit) : unit_(unit), graphs_(graphs.size
 
 Units::Place Units::place(std::uint32_t unit) const {
   if (unit_ == Unit::graph) return {unit, 0};
-  const auto graph =
-      static_cast<std::uint32_t>(std::upper_bound(first_.begin(), first_.end(), unit) - first_.begin() - 1);
+  const auto graph = static_cast<std::uint32_t>(std::ranges::upper_bound(first_, unit) - first_.begin() - 1);
   return {graph, unit - first_[graph]};
 }
 

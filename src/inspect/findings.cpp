@@ -80,20 +80,14 @@ void look_at_attributes(const Ragged<float>& blocks, std::size_t all, std::size_
 
 /// Whether all nodes of all graphs look the same before a message is passed.
 void look_at_inputs(const GraphSet& set, std::vector<Finding>& out) {
-  std::set<NodeType> types;
-  std::set<EdgeLabel> labels;
-  for (const Graph& graph : set.graphs) {
-    types.insert(graph.types().begin(), graph.types().end());
-    if (!graph.has_edge_labels() && graph.num_edges() > 0) labels.insert(0);
-    labels.insert(graph.edge_labels().begin(), graph.edge_labels().end());
-  }
+  const GraphsSummary all = set.graphs.summary();
   const auto vary = [](const Ragged<float>& blocks, std::size_t dim) {
     const std::vector<Column> columns = columns_of(blocks, dim);
     return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.deviation() > 0; });
   };
-  if (types.size() > 1 || vary(set.attributes, set.attribute_dim)) return;
+  if (all.types.size() > 1 || vary(set.attributes, set.attribute_dim)) return;
   std::string text = "All nodes look alike: no types, no attributes that differ. ";
-  if (labels.size() > 1 || vary(set.edge_attributes, set.edge_attribute_dim)) {
+  if (all.labels.size() > 1 || vary(set.edge_attributes, set.edge_attribute_dim)) {
     text +=
         "A network tells them apart by their edges alone; one that sums over neighbours (gin, or the aggregation "
         "sum) sees degrees too, and random inputs tell nodes apart.";

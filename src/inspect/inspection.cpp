@@ -6,11 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <string>
 #include <unordered_set>
 
 #include "datasets/split.hpp"
-#include "inspect/partitions.hpp"
 #include "support/error.hpp"
 #include "support/statistics.hpp"
 
@@ -185,8 +183,8 @@ struct Tested {
 
 Tested test(const std::vector<Graph>& graphs, const Answers& answers, Work& work) {
   Tested out;
-  const auto score = [&](const Partition& partition) { return best_score(answers, partition.group, partition.groups); };
-  out.one_wl = by_refinement(graphs, work.threads);
+  const auto score = [&](const Partition& partition) { return best_score(answers, partition); };
+  out.one_wl = wl::group(graphs, {.dim = 1, .threads = work.threads});
   out.copies = by_isomorphism(graphs, out.one_wl, work);
   out.ceilings.one_wl = score(out.one_wl);
   out.ceilings.everyone = score(out.copies);
@@ -204,7 +202,7 @@ Tested test(const std::vector<Graph>& graphs, const Answers& answers, Work& work
 
 void count_copies(const Partition& copies, const Answers& answers, Inspection& out) {
   out.isomorphism_classes = copies.groups;
-  for (const std::vector<std::uint32_t>& group : copies.members()) {
+  for (const std::vector<std::uint32_t>& group : members_of(copies)) {
     if (group.size() < 2) continue;
     ++out.isomorphic_groups;
     out.isomorphic_copies += group.size();
@@ -221,7 +219,7 @@ void count_copies(const Partition& copies, const Answers& answers, Inspection& o
 
 void find_confused(const Tested& tested, const Answers& answers, Inspection& out) {
   out.one_wl_groups = tested.one_wl.groups;
-  for (const std::vector<std::uint32_t>& group : tested.one_wl.members()) {
+  for (const std::vector<std::uint32_t>& group : members_of(tested.one_wl)) {
     std::optional<Confused> pair;
     for (const std::uint32_t g : group) {
       if (tested.copies.group[g] == tested.copies.group[group[0]]) continue;
@@ -260,8 +258,7 @@ Inspection examine(const datasets::Dataset& dataset, const Options& options) {
   Inspection out;
   out.contents = contents_of(dataset);
   out.task = answers.task;
-  const std::vector<std::uint32_t> together(set.graphs.size(), 0);
-  out.baseline = best_score(answers, together, 1);
+  out.baseline = best_score(answers, {std::vector<std::uint32_t>(set.graphs.size(), 0), 1});
 
   const Tested tested = test(seen(set, {}), answers, work);
   out.all = tested.ceilings;
@@ -273,8 +270,7 @@ Inspection examine(const datasets::Dataset& dataset, const Options& options) {
                             options.node_folds.empty() ? datasets::folds_of_masks(set) : options.node_folds, work);
 
   const auto one_wl = [&](const Look& look) {
-    const Partition partition = by_refinement(seen(set, look), options.threads);
-    return best_score(answers, partition.group, partition.groups);
+    return best_score(answers, wl::group(seen(set, look), {.dim = 1, .threads = options.threads}));
   };
   if (has_attributes(set)) {
     const std::size_t before = work.notes.size();
@@ -298,7 +294,7 @@ Options options_of(const Said& said, const datasets::Dataset& dataset) {
   Options options;
   if (const auto target = said.text("target")) {
     if (*target != "labels" && *target != "attributes") {
-      throw InputError(fmt::format("target: expected labels or attributes, found '{}'", *target));
+      throw InputError("target: expected labels or attributes, found '{}'", *target);
     }
     options.task = *target == "labels" ? Task::classes : Task::targets;
   }

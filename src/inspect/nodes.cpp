@@ -10,7 +10,6 @@
 #include "support/parallel.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/tuple_refiner.hpp"
-#include "wl/wl.hpp"
 
 namespace tyche::inspect {
 namespace {
@@ -30,20 +29,6 @@ Answers answers_of_nodes(const GraphSet& set) {
     for (const auto& own : set.node_targets) out.values.insert(out.values.end(), own.begin(), own.end());
   }
   return out;
-}
-
-/// The score of a partition of all nodes on those with an answer.
-Score score_of(const Answers& answers, const Partition& nodes) {
-  const auto& [group, groups] = nodes;
-  if (answers.task == Task::targets) return best_score(answers, group, groups);
-  Answers known{Task::classes, 1, {}};
-  std::vector<std::uint32_t> own;
-  for (std::size_t v = 0; v < group.size(); ++v) {
-    if (std::isnan(answers.values[v])) continue;
-    known.values.push_back(answers.values[v]);
-    own.push_back(group[v]);
-  }
-  return own.empty() ? Score{} : best_score(known, own, groups);
 }
 
 /// The colours of pairs (v, v) under 2-WL, all graphs refined together.
@@ -78,10 +63,10 @@ std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& 
     for (std::size_t c = 0; c < answers.columns; ++c) known |= !std::isnan(answers.at(v, c));
     out.known += known ? 1 : 0;
   }
-  out.baseline = score_of(answers, {std::vector<std::uint32_t>(nodes, 0), 1});
+  out.baseline = best_score(answers, {std::vector<std::uint32_t>(nodes, 0), 1});
   const std::vector<Graph> graphs = seen(set, {});
   const wl::Colouring stable = wl::refine(graphs, {.threads = work.threads});
-  out.one_wl = score_of(answers, {stable.colours, stable.classes});
+  out.one_wl = best_score(answers, {stable.colours, stable.classes});
 
   double steps = 0;
   std::vector<Node> sizes;
@@ -95,7 +80,7 @@ std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& 
         fmt::format("2-WL of nodes was left out: {:.2g} steps per round and {:.1f} GiB of memory would be needed",
                     steps, bytes / 0x1p30));
   } else {
-    out.two_wl = score_of(answers, by_key(diagonal(graphs, work.threads)));
+    out.two_wl = best_score(answers, by_key(diagonal(graphs, work.threads)));
   }
 
   constexpr double kMostNodes = 1e6;  // bliss takes seconds for these where they are sparse
@@ -113,7 +98,7 @@ std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& 
     for (const Node place : places[g]) keys.emplace_back(copies.group[g], place);
   }
   const Partition orbits = by_key(std::move(keys));
-  out.everyone = score_of(answers, orbits);
+  out.everyone = best_score(answers, orbits);
   if (!folds.empty()) out.leaks = count_leaks(folds, orbits);
   return out;
 }

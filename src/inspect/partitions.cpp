@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <span>
 #include <unordered_map>
 
 #include "graph/isomorphism.hpp"
@@ -14,42 +12,27 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "wl/set_compare.hpp"
-#include "wl/wl.hpp"
 
 namespace tyche::inspect {
-
-namespace {
-
-std::span<const float> row(const Ragged<float>& blocks, std::size_t g, std::size_t dim, std::size_t i) {
-  return blocks[g].subspan(i * dim, dim);
-}
-
-}  // namespace
 
 std::vector<Graph> seen(const GraphSet& set, const Look& look) {
   // The first columns are categories and go with the types, the others are attributes.
   const std::size_t from = look.node_types ? 0 : set.categories, edge_from = look.edge_labels ? 0 : set.edge_categories;
   const std::size_t to = look.node_attributes ? set.attribute_dim : set.categories;
   const std::size_t edge_to = look.edge_attributes ? set.edge_attribute_dim : set.edge_categories;
-  const bool on_nodes = to > from, on_edges = edge_to > edge_from;
   Folding types, labels;
   std::vector<Graph> out;
   out.reserve(set.graphs.size());
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     const Graph& graph = set.graphs[g];
     std::vector<NodeType> type(graph.num_nodes(), 0);
-    for (Node v = 0; v < graph.num_nodes(); ++v) {
-      if (look.node_types) type[v] = graph.type(v);
-      if (on_nodes) type[v] = types(type[v], row(set.attributes, g, set.attribute_dim, v).subspan(from, to - from));
-    }
+    if (look.node_types) std::ranges::copy(graph.types(), type.begin());
+    if (to > from) types.fold(type, set.attributes[g], set.attribute_dim, from, to);
     std::vector<EdgeLabel> label;
     if (look.edge_labels) label = graph.labels_of_edges();
-    if (on_edges) {
+    if (edge_to > edge_from) {
       label.resize(graph.num_edges(), 0);
-      for (std::size_t e = 0; e < label.size(); ++e) {
-        label[e] = labels(
-            label[e], row(set.edge_attributes, g, set.edge_attribute_dim, e).subspan(edge_from, edge_to - edge_from));
-      }
+      labels.fold(label, set.edge_attributes[g], set.edge_attribute_dim, edge_from, edge_to);
     }
     out.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), std::move(type), label));
   }
@@ -60,15 +43,20 @@ namespace {
 
 Score best_accuracy(const Answers& answers, std::span<const std::uint32_t> group) {
   std::map<std::pair<std::uint32_t, double>, std::uint64_t> counts;  // (group, label) -> graphs
-  for (std::size_t g = 0; g < group.size(); ++g) ++counts[{group[g], answers.at(g, 0)}];
-  std::uint64_t right = 0;
+  std::uint64_t right = 0, present = 0;
+  for (std::size_t g = 0; g < group.size(); ++g) {
+    if (std::isnan(answers.at(g, 0))) continue;
+    ++counts[{group[g], answers.at(g, 0)}];
+    ++present;
+  }
+  if (present == 0) return {};
   for (auto at = counts.begin(); at != counts.end();) {
     const std::uint32_t here = at->first.first;
     std::uint64_t most = 0;
     for (; at != counts.end() && at->first.first == here; ++at) most = std::max(most, at->second);
     right += most;
   }
-  return {static_cast<double>(right) / static_cast<double>(group.size()), std::nullopt, {}};
+  return {static_cast<double>(right) / static_cast<double>(present), std::nullopt, {}};
 }
 
 /// Squares around the mean of each group, summed. Means first: equal targets then give exactly 0.
@@ -131,9 +119,11 @@ bool differ(const Answers& answers, std::span<const std::uint32_t> graphs) {
   return false;
 }
 
-Score best_score(const Answers& answers, std::span<const std::uint32_t> group, std::uint32_t groups) {
+Score best_score(const Answers& answers, const Partition& partition) {
+  const auto& group = partition.group;
   if (answers.task == Task::none || group.empty()) return {};
-  return answers.task == Task::classes ? best_accuracy(answers, group) : least_squares(answers, group, groups);
+  return answers.task == Task::classes ? best_accuracy(answers, group)
+                                       : least_squares(answers, group, partition.groups);
 }
 
 namespace {
@@ -166,7 +156,7 @@ Members first_of_each(const Partition& copies, const Members& graphs) {
 std::vector<Members> undecided(const Partition& coarse, const Partition& copies, const Answers& answers) {
   std::vector<Members> out;
   if (answers.task == Task::none) return out;
-  for (const Members& group : coarse.members()) {
+  for (const Members& group : members_of(coarse)) {
     if (group.size() < 2 || !differ(answers, group)) continue;
     Members firsts = first_of_each(copies, group);
     if (firsts.size() > 1) out.push_back(std::move(firsts));
@@ -200,6 +190,12 @@ double sum_of(std::span<const Graph> graphs, const std::vector<Members>& lists, 
   return out;
 }
 
+template <class... T>
+std::nullopt_t leave_out(Work& work, fmt::format_string<T...> why, T&&... values) {
+  work.notes.push_back(fmt::format(why, std::forward<T>(values)...));
+  return std::nullopt;
+}
+
 std::vector<Node> sizes_of(std::span<const Graph> graphs, const Members& list) {
   std::vector<Node> out;
   for (const std::uint32_t g : list) out.push_back(graphs[g].num_nodes());
@@ -208,15 +204,10 @@ std::vector<Node> sizes_of(std::span<const Graph> graphs, const Members& list) {
 
 }  // namespace
 
-std::vector<Members> Partition::members() const {
-  std::vector<Members> out(groups);
-  for (std::uint32_t g = 0; g < group.size(); ++g) out[group[g]].push_back(g);
+std::vector<Members> members_of(const Partition& partition) {
+  std::vector<Members> out(partition.groups);
+  for (std::uint32_t g = 0; g < partition.group.size(); ++g) out[partition.group[g]].push_back(g);
   return out;
-}
-
-Partition by_refinement(std::span<const Graph> graphs, unsigned threads) {
-  wl::Grouping found = wl::group(graphs, {.dim = 1, .threads = threads});
-  return {std::move(found.group), found.groups};
 }
 
 Partition by_isomorphism(std::span<const Graph> graphs, const Partition& one_wl, const Work& work) {
@@ -243,9 +234,8 @@ std::optional<Partition> by_pairs(const std::string& space, std::span<const Grap
   double bytes = 0;
   for (const Members& list : lists) bytes = std::max(bytes, wl::memory_needed(2, sizes_of(graphs, list)));
   if (columns > work.limits.tuples || bytes > work.limits.bytes) {
-    work.notes.push_back(fmt::format("{} was left out: {:.2g} steps per round and {:.1f} GiB of memory would be needed",
-                                     name, columns, bytes / 0x1p30));
-    return std::nullopt;
+    return leave_out(work, "{} was left out: {:.2g} steps per round and {:.1f} GiB of memory would be needed", name,
+                     columns, bytes / 0x1p30);
   }
   std::vector<std::vector<std::uint32_t>> splits(lists.size());
   const auto refine = [&](std::size_t i, unsigned threads) {
@@ -263,8 +253,7 @@ std::optional<Partition> by_pairs(const std::string& space, std::span<const Grap
     parallel_for(small.size(), work.threads, [&](std::size_t i) { refine(small[i], 1); });
     for (const std::size_t i : large) refine(i, work.threads);
   } catch (const InputError& error) {  // more memory than the machine has
-    work.notes.push_back(fmt::format("{} was left out: {}", name, error.what()));
-    return std::nullopt;
+    return leave_out(work, "{} was left out: {}", name, error.what());
   }
   return split(one_wl, copies, lists, splits);
 }
@@ -277,10 +266,7 @@ std::optional<Partition> by_sets(std::span<const Graph> graphs, unsigned k, cons
   std::iota(everyone.begin(), everyone.end(), 0u);
   const Members firsts = first_of_each(copies, everyone);
   const double counted = sum_of(graphs, {firsts}, subsets);
-  if (counted > work.limits.sets) {
-    work.notes.push_back(fmt::format("{}-sets were left out: there are {:.2g} of them", k, counted));
-    return std::nullopt;
-  }
+  if (counted > work.limits.sets) return leave_out(work, "{}-sets were left out: there are {:.2g} of them", k, counted);
   try {
     // 1. How often each isomorphism type occurs, which is round 0, parts nearly all graphs that can be parted.
     std::vector<std::vector<wl::SetTypeCount>> counts(copies.groups);
@@ -303,14 +289,11 @@ std::optional<Partition> by_sets(std::span<const Graph> graphs, unsigned k, cons
       if (found) splits[i] = *found;
     });
     if (std::find(left_out.begin(), left_out.end(), 1) != left_out.end()) {
-      work.notes.push_back(
-          fmt::format("{}-sets were left out: there are {:.2g} of them to refine round by round", k, refined));
-      return std::nullopt;
+      return leave_out(work, "{}-sets were left out: there are {:.2g} of them to refine round by round", k, refined);
     }
     return split(coarse, copies, lists, splits);
   } catch (const InputError& error) {
-    work.notes.push_back(fmt::format("{}-sets were left out: {}", k, error.what()));
-    return std::nullopt;
+    return leave_out(work, "{}-sets were left out: {}", k, error.what());
   }
 }
 

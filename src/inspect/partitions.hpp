@@ -1,7 +1,7 @@
 #pragma once
 /// Which graphs of a set each test leaves together: 1-WL, isomorphism, tests on pairs, refinement on sets. Exact.
 ///
-///   const Partition one = by_refinement(graphs, 0);
+///   const Partition one = wl::group(graphs, {.dim = 1});
 ///   const Partition copies = by_isomorphism(graphs, one, work);
 ///   const std::optional<Partition> two = by_pairs("folklore", graphs, answers, one, copies, work);
 ///
@@ -19,6 +19,7 @@
 #include "graph/graph.hpp"
 #include "graph/io.hpp"
 #include "support/progress.hpp"
+#include "wl/wl.hpp"
 
 namespace tyche::inspect {
 
@@ -44,16 +45,15 @@ struct Look {
 /// What is to be told of a graph, its label or its real targets, and how well that can be done by one who sees no more
 /// than which group a graph is in.
 ///
-///   best_score(answers, group, groups).score     // the share of graphs with the commonest label of their group
+///   best_score(answers, partition).score         // the share of graphs with the commonest label of their group
 enum class Task { none, classes, targets };
 
-/// One row per graph. Labels are a single column; a missing target is NaN, and counts nowhere.
+/// One row per graph. Labels are a single column; a missing label or target is NaN, and counts nowhere.
 struct Answers {
   Task task = Task::none;
   std::size_t columns = 0;
   std::vector<double> values;
 
-  [[nodiscard]] std::size_t graphs() const { return columns == 0 ? 0 : values.size() / columns; }
   [[nodiscard]] double at(std::size_t graph, std::size_t column) const { return values[graph * columns + column]; }
 };
 
@@ -74,17 +74,12 @@ struct Score {
   std::vector<Column> columns;
 };
 
-/// What the best function of the group can reach: the commonest label of a group, the mean of its targets. `group` has
-/// one number per graph, below `groups`.
-[[nodiscard]] Score best_score(const Answers& answers, std::span<const std::uint32_t> group, std::uint32_t groups);
+using Partition = wl::Grouping;  ///< groups alone
+/// The graphs of each group, ascending.
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> members_of(const Partition& partition);
 
-struct Partition {
-  std::vector<std::uint32_t> group;  ///< one number per graph, numbered in order of first graphs
-  std::uint32_t groups = 0;
-
-  /// The graphs of each group, ascending.
-  [[nodiscard]] std::vector<std::vector<std::uint32_t>> members() const;
-};
+/// What the best function of the group can reach: the commonest label of a group, the mean of its targets.
+[[nodiscard]] Score best_score(const Answers& answers, const Partition& partition);
 
 /// Numbers of keys by first occurrence.
 template <class Key>
@@ -119,9 +114,6 @@ struct Work {
   Progress* progress = nullptr;    ///< by_isomorphism: one unit per graph
   std::vector<std::string> notes;  ///< why tests were left out, a sentence each
 };
-
-/// By the stable colours of 1-WL, all graphs refined together.
-[[nodiscard]] Partition by_refinement(std::span<const Graph> graphs, unsigned threads);
 
 /// Isomorphic graphs together (types and edge labels respected); canonical forms are made where 1-WL leaves several.
 [[nodiscard]] Partition by_isomorphism(std::span<const Graph> graphs, const Partition& one_wl, const Work& work);

@@ -255,19 +255,15 @@ std::string to_text(const Inspection& in) {
 
 namespace {
 
-std::string value_of(const Score& score, Task task) {
-  if (!score.score) return "-";
-  return task == Task::classes ? fmt::format("{:.2f} %", 100 * *score.score) : fmt::format("{:.4f}", *score.score);
-}
-
-std::string note_of(const Score& score) {
-  return score.mse ? fmt::format("mean squared error {:.4g}", *score.mse) : "";
-}
-
 void add_ceilings(const Inspection& in, report::ConfusedPairs& page) {
   const std::string what = in.task == Task::classes ? "best accuracy" : "best R²";
   const auto add = [&](const char* who, const std::optional<Score>& score) {
-    if (score) page.rows.push_back({fmt::format("{}, {}", what, who), value_of(*score, in.task), note_of(*score)});
+    if (!score) return;
+    const std::string value = !score->score              ? "-"
+                              : in.task == Task::classes ? fmt::format("{:.2f} %", 100 * *score->score)
+                                                         : fmt::format("{:.4f}", *score->score);
+    const std::string note = score->mse ? fmt::format("mean squared error {:.4g}", *score->mse) : "";
+    page.rows.push_back({fmt::format("{}, {}", what, who), value, note});
   };
   add("without looking at the graphs", in.baseline);
   for (const std::size_t l : kForPeople) add(kLevels[l].page, kLevels[l].of(in.all));
