@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <limits>
+#include <numeric>
 
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -69,39 +70,26 @@ ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned thre
   const std::size_t nodes = first_.back();
   order_.resize(nodes);
   position_.resize(nodes);
-  class_.resize(nodes);
+  class_.assign(nodes, 0);
   size_.resize(nodes);
-  if (graphs.size() == 2) in_first_.resize(nodes);
+  in_first_.resize(nodes);
   settled_.assign(nodes, 0);
   hash_.resize(nodes);
   unsettled_volume_ = adjacency_.size();
   gains_.resize(1);
-  std::vector<Keyed> by_type;
-  by_type.reserve(nodes);
-  for (const NodeType type : graph_.types()) by_type.push_back({type, static_cast<Node>(by_type.size())});
-  sort_by_key(by_type);
-  Gain& gain = gains_[0];
-  for (std::size_t begin = 0, end = 0; begin < nodes; begin = end) {
-    end = run_end(by_type, begin);
-    const Node cls = static_cast<Node>(begin);
-    Node in_first = 0;
-    for (std::size_t p = begin; p < end; ++p) {
-      const Node v = by_type[p].item;
-      order_[p] = v;
-      position_[v] = static_cast<Node>(p);
-      class_[v] = cls;
-      if (v < first_[1]) ++in_first;
-    }
-    size_[cls] = static_cast<Node>(end - begin);
-    if (!in_first_.empty()) {
-      in_first_[cls] = in_first;
-      gain.told_apart |= 2 * static_cast<std::uint64_t>(in_first) != size_[cls];
-    }
-    if (size_[cls] == 1) settle(order_[begin], gain);
-    ++gain.classes;
-    gain.active.push_back(cls);
-  }
-  add(gain);
+  if (nodes == 0) return;
+  // Round 0 splits the class of all nodes by type, as if types were the hashes of empty signatures.
+  std::iota(order_.begin(), order_.end(), 0u);
+  std::iota(position_.begin(), position_.end(), 0u);
+  std::ranges::copy(graph_.types(), hash_.begin());
+  size_[0] = touched_in_class_[0] = static_cast<Node>(nodes);
+  in_first_[0] = static_cast<Node>(first_[1]);
+  told_apart_ = in_first_[0] * std::uint64_t{2} != nodes;
+  classes_ = 1;
+  split(0, gains_[0]);
+  add(gains_[0]);
+  active_.clear();
+  for (Node cls = 0; cls < nodes; cls += size_[cls]) active_.push_back(cls);
 }
 
 std::vector<std::uint32_t> ColourRefiner::colours() const {
@@ -115,7 +103,10 @@ bool ColourRefiner::step() {
   if (interrupted()) throw Interrupted(fmt::format("stopped after round {} of colour refinement", round_));
   gather();
   active_.clear();
-  for (const Node v : touched_) touch(order_, position_, v, class_[v], class_[v] + size_[class_[v]]);
+  for (const Node v : touched_) {
+    hash_[v] &= hash_mask_;
+    touch(order_, position_, v, class_[v], class_[v] + size_[class_[v]]);
+  }
   const std::uint32_t before = classes_;
   // Classes are split on their own stretches of the arrays, so any thread may take any of them; what they give is a sum
   // and a set of active fragments whose order does not matter (signatures are multisets).
@@ -123,17 +114,12 @@ bool ColourRefiner::step() {
   const std::size_t parts =
       threads_ > 1 && touched_.size() >= kTouchedWorthThreads ? std::min<std::size_t>(classes, 256) : 1;
   if (gains_.size() < parts) gains_.resize(parts);
-  const auto split_part = [&](std::size_t part) {
+  parallel_for(parts, threads_, [&](std::size_t part) {
     gains_[part].clear();
     for (std::size_t i = classes * part / parts; i < classes * (part + 1) / parts; ++i) {
       split(touched_classes_[i], gains_[part]);
     }
-  };
-  if (parts == 1) {
-    split_part(0);
-  } else {
-    parallel_for(parts, threads_, split_part);
-  }
+  });
   for (std::size_t part = 0; part < parts; ++part) add(gains_[part]);
   touched_.clear();
   touched_classes_.clear();
@@ -225,7 +211,7 @@ void ColourRefiner::split(Node cls, Gain& gain) {
   bool equal = true;
   for (Node p = begin; p < end; ++p) {
     const Node v = order_[p];
-    run.push_back({hash_[v] & hash_mask_, v});
+    run.push_back({hash_[v], v});
     equal &= run.back().key == run.front().key;
   }
   if (!equal) sort_by_key(run);
@@ -243,32 +229,29 @@ void ColourRefiner::split(Node cls, Gain& gain) {
   if (starts.size() == 1) return;
   starts.push_back(end);
 
-  Node untouched_in_first = in_first_.empty() ? 0 : in_first_[cls];
-  std::size_t largest = 0;
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+  Node left_in_first = in_first_[cls];
+  Node largest = 0, most = 0;
+  for (std::size_t i = starts.size() - 1; i-- > 0;) {  // the untouched last
     const Node at = starts[i];
     size_[at] = starts[i + 1] - at;
-    if (size_[at] > size_[starts[largest]]) largest = i;
-    if (at < begin) continue;
-    Node in_first = 0;
-    for (Node p = at; p < starts[i + 1]; ++p) {
+    in_first_[at] = at < begin ? left_in_first : 0;
+    for (Node p = std::max(at, begin); p < starts[i + 1]; ++p) {
       const Node v = run[p - begin].item;
       order_[p] = v;
       position_[v] = p;
       class_[v] = at;
-      if (v < first_[1]) ++in_first;
+      if (v < first_[1]) ++in_first_[at];
     }
-    if (!in_first_.empty()) {
-      in_first_[at] = in_first;
-      untouched_in_first -= in_first;
+    left_in_first -= in_first_[at];
+    gain.told_apart |= 2 * std::uint64_t{in_first_[at]} != size_[at];
+    if (size_[at] == 1) settle(order_[at], gain);
+    if (size_[at] >= most) {
+      most = size_[at];
+      largest = at;
     }
   }
-  if (begin != cls && !in_first_.empty()) in_first_[cls] = untouched_in_first;
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    const Node at = starts[i];
-    if (!in_first_.empty()) gain.told_apart |= 2 * static_cast<std::uint64_t>(in_first_[at]) != size_[at];
-    if (size_[at] == 1) settle(order_[at], gain);
-    if (i != largest) gain.active.push_back(at);
+    if (starts[i] != largest) gain.active.push_back(starts[i]);
   }
   gain.classes += static_cast<std::uint32_t>(starts.size() - 2);
 }

@@ -78,7 +78,7 @@ class ColourRefiner : NodeSignatures {
   std::vector<Node> position_;         // its inverse
   std::vector<Node> class_;            // node -> where its class begins in order_
   std::vector<Node> size_;             // class -> nodes
-  std::vector<Node> in_first_;         // class -> nodes of graph 0; two graphs only
+  std::vector<Node> in_first_;         // class -> nodes of graph 0
   std::vector<std::uint8_t> settled_;  // node -> its class is a singleton
   std::vector<Node> active_;           // fragments to count neighbours in, next round
 

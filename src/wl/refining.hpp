@@ -3,8 +3,11 @@
 /// moves those of a class that have one to the back of its stretch, where it is cut. A node's signature is a list of
 /// the fragments that its neighbours are in, kept where the graph keeps the neighbours themselves.
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -51,6 +54,19 @@ void number_classes(std::span<const std::uint32_t> order, const Size& size, std:
   }
 }
 
+/// All orders of K positions, lexicographically: the identity first.
+template <std::size_t K>
+inline constexpr auto kOrders = [] {
+  std::array<std::array<unsigned, K>, K == 3 ? 6 : K> out{};
+  std::array<unsigned, K> at{};
+  std::iota(at.begin(), at.end(), 0u);
+  for (auto& order : out) {
+    order = at;
+    std::next_permutation(at.begin(), at.end());
+  }
+  return out;
+}();
+
 /// What occurs among values, ascending.
 template <class Value>
 [[nodiscard]] std::vector<Value> distinct(std::vector<Value> values) {
@@ -90,16 +106,12 @@ class NodeSignatures {
     const std::size_t nodes = offsets.empty() ? 0 : offsets.size() - 1;
     count_.assign(nodes, 0);
     touched_in_class_.assign(nodes, 0);
-    if (labels.empty()) {
-      lists_ = std::make_unique_for_overwrite<Plain[]>(adjacency.size());
-    } else {
-      labelled_lists_ = std::make_unique_for_overwrite<Labelled[]>(adjacency.size());
-    }
+    const std::size_t each = labels.empty() ? sizeof(Plain) : sizeof(Labelled);
+    lists_ = std::make_unique_for_overwrite<std::byte[]>(each * adjacency.size());
   }
   template <class Entry>
   [[nodiscard]] Entry* lists() const {
-    if constexpr (sizeof(Entry) == sizeof(Plain)) return lists_.get();
-    if constexpr (sizeof(Entry) == sizeof(Labelled)) return labelled_lists_.get();
+    return reinterpret_cast<Entry*>(lists_.get());
   }
   template <class Entry>
   [[nodiscard]] std::span<Entry> list(Node v) const {
@@ -127,8 +139,7 @@ class NodeSignatures {
   std::vector<Node> count_;             // node -> length of its list
 
  private:
-  std::unique_ptr<Plain[]> lists_;
-  std::unique_ptr<Labelled[]> labelled_lists_;
+  std::unique_ptr<std::byte[]> lists_;
 };
 
 }  // namespace tyche::wl

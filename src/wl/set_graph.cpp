@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
 
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -23,19 +22,6 @@ constexpr SetType kWithLabels = SetType{1} << 63;
 // How many bits a node type and an edge take in the type of a set with labels.
 constexpr unsigned type_bits(unsigned k) { return k == 3 ? 12 : kTypeBits; }
 constexpr unsigned edge_bits(unsigned k) { return k == 3 ? 9 : 23; }
-
-// All orders of K positions.
-template <std::size_t K>
-constexpr auto kOrders = [] {
-  std::array<std::array<unsigned, K>, K == 3 ? 6 : K> out{};
-  std::array<unsigned, K> at{};
-  std::iota(at.begin(), at.end(), 0u);
-  for (auto& order : out) {
-    order = at;
-    std::next_permutation(at.begin(), at.end());
-  }
-  return out;
-}();
 
 // Everything about one graph that the loops below look at.
 class Builder {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -20,12 +21,7 @@ constexpr std::size_t kPartsOfClasses = 256;
 
 // All permutations of the positions but the identity.
 template <unsigned K>
-constexpr auto kPermutations = std::array<std::array<unsigned, K>, 0>{};
-template <>
-constexpr auto kPermutations<2> = std::array<std::array<unsigned, 2>, 1>{{{1, 0}}};
-template <>
-constexpr auto kPermutations<3> =
-    std::array<std::array<unsigned, 3>, 5>{{{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+constexpr auto kPermutations = std::span(kOrders<K>).template subspan<1>();
 
 // Exact comparison of the signatures of tuples, multisets of columns: a table of the expected ones and how often each
 // is there. Asked until the answer is no.
@@ -81,25 +77,24 @@ template <unsigned K>
 TupleRefiner<K>::TupleRefiner(std::span<const Graph* const> graphs, unsigned threads, const KeyHash& hash,
                               Node symmetric_from)
     : space_(graphs, symmetric_from), threads_(resolve_threads(threads)), hash_function_(hash) {
-  order_.resize(space_.items());
-  class_.resize(space_.items());
-  size_.resize(space_.items());
-  std::vector<Keyed> tuples = atomic_types<K>(graphs, space_);
-  sort_by_key(tuples);
-  for (std::size_t begin = 0, end = 0; begin < tuples.size(); begin = end, ++classes_) {
-    end = run_end(tuples, begin);
-    const Run cls{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)};
-    for (std::size_t p = begin; p < end; ++p) {
-      order_[p] = tuples[p].item;
-      class_[order_[p]] = cls.begin;
-    }
-    size_[begin] = cls.size;
-    told_apart_ |= unbalanced(cls);
+  const std::uint32_t items = space_.items();
+  order_.resize(items);
+  std::iota(order_.begin(), order_.end(), 0u);
+  class_.assign(items, 0);
+  size_.resize(items);
+  next_.resize(items);
+  hash_ = atomic_types<K>(graphs, space_);
+  examined_.assign(items, 0);
+  if (items != 0) {  // round 0 splits the class of all items
+    size_[0] = items;
+    told_apart_ = unbalanced({0, items});
+    classes_ = 1;
+    to_examine_ = {0};
+    for_examined_classes(1, &TupleRefiner::bucket);
+    for_examined_classes(1, &TupleRefiner::split);
+    to_examine_.clear();
   }
-  next_.resize(space_.items());
-  hash_.resize(space_.items());
-  examined_.assign(space_.items(), 0);
-  for (auto& colour : colour_) colour.resize(space_.items());
+  for (auto& colour : colour_) colour.resize(items);
   keys_.resize(space_.cells());
 }
 
@@ -121,14 +116,11 @@ std::vector<std::uint32_t> TupleRefiner<K>::colours() const {
   number_classes(
       order_, [&](std::size_t begin) { return size_[begin]; }, of_item);
   for (const Part& part : space_.parts()) {
-    typename TupleSpace<K>::Nodes nodes{};
-    for (bool more = part.nodes != 0; more;) {
+    typename TupleSpace<K>::Nodes nodes;
+    for (std::uint64_t t = 0; t < tuples_of<K>(part.nodes); ++t) {
+      std::uint64_t rest = t;
+      for (unsigned i = K; i-- > 0; rest /= part.nodes) nodes[i] = static_cast<Node>(rest % part.nodes);
       out.push_back(of_item[space_.item_of(part, nodes)]);
-      more = false;
-      for (unsigned i = K; i-- > 0 && !more;) {
-        more = ++nodes[i] < part.nodes;
-        if (!more) nodes[i] = 0;
-      }
     }
   }
   return out;
@@ -198,6 +190,11 @@ unsigned TupleRefiner<K>::threads_worth() const {
   return entries < kEntriesWorthThreads ? 1 : threads_;
 }
 
+template <unsigned K>
+void TupleRefiner<K>::heed_stop() const {
+  if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+}
+
 // Classes own their stretches of order_, and their tuples; so any thread may take any of them.
 template <unsigned K>
 void TupleRefiner<K>::for_examined_classes(unsigned threads, void (TupleRefiner::*body)(std::uint32_t, Worker&)) {
@@ -205,7 +202,7 @@ void TupleRefiner<K>::for_examined_classes(unsigned threads, void (TupleRefiner:
   const std::size_t parts = threads == 1 ? 1 : std::min(classes, kPartsOfClasses);
   std::vector<Worker> workers(parts);
   parallel_for(parts, threads, [&](std::size_t part) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+    heed_stop();
     for (std::size_t i = classes * part / parts; i < classes * (part + 1) / parts; ++i) {
       (this->*body)(to_examine_[i], workers[part]);
     }
@@ -221,7 +218,7 @@ template <unsigned K>
 void TupleRefiner<K>::hash_items(unsigned threads) {
   const auto blocks = [&](std::uint32_t count, const auto& body) {
     parallel_for((count + kItemsAtATime - 1) / kItemsAtATime, threads, [&](std::size_t block) {
-      if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+      heed_stop();
       const std::uint32_t begin = static_cast<std::uint32_t>(block) * kItemsAtATime;
       body(begin, std::min(count, begin + kItemsAtATime));
     });
@@ -332,7 +329,7 @@ void TupleRefiner<K>::check(std::span<const Check> checks, std::span<const std::
   const std::size_t blocks = (checks.size() + kChecksAtATime - 1) / kChecksAtATime;
   std::vector<std::uint8_t> failed(blocks, 0);
   parallel_for(blocks, threads, [&](std::size_t block) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+    heed_stop();
     ColumnCheck<K> signature;
     std::vector<Column<K>> seen;
     for (const Check& item :

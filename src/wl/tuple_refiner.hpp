@@ -107,6 +107,7 @@ class TupleRefiner {
     bool broken = false;
   };
 
+  void heed_stop() const;
   void pick_classes();
   [[nodiscard]] unsigned threads_worth() const;
   void hash_items(unsigned threads);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/pending/disjoint_sets.hpp>
 #include <numeric>
 
 #include "support/error.hpp"
@@ -15,37 +16,6 @@ namespace {
 
 constexpr std::uint32_t kNoItem = ~0u;
 constexpr std::size_t kDeepest = 256;  // steps of a path on which automorphisms are looked for
-
-bool is_automorphism(const Graph& graph, const Permutation& map) {
-  for (Node v = 0; v < graph.num_nodes(); ++v) {
-    if (graph.type(v) != graph.type(map[v]) || graph.degree(v) != graph.degree(map[v])) return false;
-    for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
-      const Node to = map[graph.adjacency()[arc]];
-      if (!graph.has_edge(map[v], to)) return false;
-      if (graph.has_edge_labels() && graph.edge_label(arc) != graph.edge_label(graph.arc(map[v], to))) return false;
-    }
-  }
-  return true;
-}
-
-/// Orbits as a forest: nodes that are known to be alike.
-class Alike {
- public:
-  explicit Alike(Node nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0u); }
-  Node find(Node v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
-  void add(const Permutation& map) {
-    for (Node v = 0; v < map.size(); ++v) {
-      const Node a = find(v), b = find(map[v]);
-      parent_[std::max(a, b)] = std::min(a, b);
-    }
-  }
-
- private:
-  std::vector<Node> parent_;
-};
 
 // How two nodes lie to each other: equal, adjacent by an edge of the i-th label that occurs (first_label + i), or apart
 // (the last number).
@@ -105,22 +75,23 @@ std::vector<Permutation> find_automorphisms(const Graph& graph) {
   }
   const std::vector<Node> leaf = walker.colouring().order;  // rank -> node
   Permutation map(nodes);
-  Alike alike(nodes);  // under what was found at this level or below, all of which keep what was chosen above it
+  boost::disjoint_sets_with_storage<> alike(
+      nodes);  // under what was found at this level or below, all of which keep what was chosen above it
   for (std::size_t level = places.size(); level-- > 0;) {
     const std::vector<Node>& cell = cells[level];
     // Where the first leaves of several members show other graphs, the cell is likely to be of several orbits.
     std::size_t failures_left = 4 + cell.size() / 8;
     for (std::size_t i = 1; i < cell.size() && failures_left != 0; ++i) {
       if (interrupted()) throw Interrupted("stopped while automorphisms were looked for");
-      if (alike.find(cell[i]) == alike.find(cell.front())) continue;
+      if (alike.find_set(cell[i]) == alike.find_set(cell.front())) continue;
       walker.go_to(places[level]);
       walker.step(cell[i]);
       std::size_t depth = level + 1;
       for (; !walker.discrete() && depth < places.size(); ++depth) walker.step(walker.member(0));
       if (walker.discrete() && depth == places.size()) {
         for (Node r = 0; r < nodes; ++r) map[leaf[r]] = walker.colouring().order[r];
-        if (is_automorphism(graph, map)) {
-          alike.add(map);
+        if (graph.relabelled(map) == graph) {
+          for (Node v = 0; v < nodes; ++v) alike.union_set(v, map[v]);
           out.push_back(map);
           continue;
         }
@@ -194,11 +165,7 @@ template <unsigned K>
 TupleSpace<K>::TupleSpace(std::span<const Graph* const> graphs, Node symmetric_from) {
   parts_.reserve(graphs.size());
   std::size_t tuples = 0;  // places for all, since doubling would not keep to the memory promised
-  for (const Graph* graph : graphs) {
-    std::size_t own = 1;
-    for (unsigned i = 0; i < K; ++i) own *= graph->num_nodes();
-    tuples += own;
-  }
+  for (const Graph* graph : graphs) tuples += tuples_of<K>(graph->num_nodes());
   item_.reserve(tuples);
   cell_.reserve(tuples);
   weight_.reserve(tuples);
@@ -264,8 +231,7 @@ bool TupleSpace<K>::closed(const Part& part) const {
 // The orbits of the positions behind the first, under what keeps it.
 template <unsigned K>
 void TupleSpace<K>::number(const Part& part, std::span<const Permutation> generators, unsigned extra) {
-  std::uint32_t behind = 1;  // how many a first node has behind it
-  for (unsigned i = 1; i < K; ++i) behind *= part.nodes;
+  const std::uint32_t behind = K == 2 ? part.nodes : part.nodes * part.nodes;  // how many a first node has behind it
   std::vector<std::uint32_t> queue;
   for (std::size_t orbit = 0; orbit < part.symmetry.first.size(); ++orbit) {
     if (interrupted()) throw Interrupted("stopped while tuples were numbered");
@@ -277,10 +243,6 @@ void TupleSpace<K>::number(const Part& part, std::span<const Permutation> genera
       const std::uint32_t item = items();
       cell_.push_back(begin + c);
       item_[begin + c] = item;
-      if (keeping.empty()) {
-        weight_.push_back(weight);
-        continue;
-      }
       queue.assign(1, c);
       for (std::size_t at = 0; at < queue.size(); ++at) {
         const std::uint32_t high = queue[at] / part.nodes, low = queue[at] % part.nodes;
@@ -298,7 +260,7 @@ void TupleSpace<K>::number(const Part& part, std::span<const Permutation> genera
 
 // Node types are replaced by their ranks among those that occur, so that k of them and the relations fit a key.
 template <unsigned K>
-std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const TupleSpace<K>& space) {
+std::vector<std::uint64_t> atomic_types(std::span<const Graph* const> graphs, const TupleSpace<K>& space) {
   const std::vector<std::uint32_t> types = that_occur(graphs, [](const Graph& graph) { return graph.types(); });
   constexpr std::size_t kMostTypes =
       K == 2 ? std::size_t{1} << 31 : 800000;  // below (2^64 / 3)^(1/2), (2^64 / 27)^(1/3)
@@ -314,7 +276,7 @@ std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const Tupl
         fmt::format("{}-WL cannot number the tuples of {} different node types and {} different edge labels in 64 bits",
                     K, types.size(), labels.size()));
   }
-  std::vector<Keyed> out;
+  std::vector<std::uint64_t> out;
   out.reserve(space.items());
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     if (interrupted()) throw Interrupted(fmt::format("stopped in round 0 of {}-WL", K));
@@ -333,7 +295,7 @@ std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const Tupl
         for (unsigned j = 0; j < i; ++j)
           key = key * relations + relation[std::size_t{nodes[i]} * part.nodes + nodes[j]];
       }
-      out.push_back({key, item});
+      out.push_back(key);
     }
   }
   return out;
@@ -341,7 +303,7 @@ std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const Tupl
 
 template class TupleSpace<2>;
 template class TupleSpace<3>;
-template std::vector<Keyed> atomic_types<2>(std::span<const Graph* const>, const TupleSpace<2>&);
-template std::vector<Keyed> atomic_types<3>(std::span<const Graph* const>, const TupleSpace<3>&);
+template std::vector<std::uint64_t> atomic_types<2>(std::span<const Graph* const>, const TupleSpace<2>&);
+template std::vector<std::uint64_t> atomic_types<3>(std::span<const Graph* const>, const TupleSpace<3>&);
 
 }  // namespace tyche::wl

@@ -54,6 +54,12 @@ struct Symmetry {
   std::vector<std::uint16_t> ways;  ///< a row per node
 };
 
+/// How many K-tuples so many nodes have.
+template <unsigned K>
+[[nodiscard]] constexpr std::uint64_t tuples_of(std::uint64_t nodes) {
+  return K == 2 ? nodes * nodes : nodes * nodes * nodes;
+}
+
 template <unsigned K>
 class TupleSpace {
  public:
@@ -142,9 +148,9 @@ extern template class TupleSpace<3>;
 /// order of the types of nodes. Throws InputError on more than 800,000 different node types for k = 3 (2^31 for k = 2),
 /// and on fewer where there are many labels of edges too: all combinations must have numbers below 2^64.
 template <unsigned K>
-[[nodiscard]] std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const TupleSpace<K>& space);
+[[nodiscard]] std::vector<std::uint64_t> atomic_types(std::span<const Graph* const> graphs, const TupleSpace<K>& space);
 
-extern template std::vector<Keyed> atomic_types<2>(std::span<const Graph* const>, const TupleSpace<2>&);
-extern template std::vector<Keyed> atomic_types<3>(std::span<const Graph* const>, const TupleSpace<3>&);
+extern template std::vector<std::uint64_t> atomic_types<2>(std::span<const Graph* const>, const TupleSpace<2>&);
+extern template std::vector<std::uint64_t> atomic_types<3>(std::span<const Graph* const>, const TupleSpace<3>&);
 
 }  // namespace tyche::wl
