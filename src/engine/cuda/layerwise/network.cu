@@ -240,10 +240,8 @@ class Maker {
         const std::size_t s = part.value;
         const nn::Step& step = steps_[s];
         const bool last = first + step.columns == steps_[concat].columns;
-        const bool random = is(s, Operation::input) && step.source == nn::Source::random;
         const bool gathered = is(s, Operation::aggregate) && step.onto == kNone && !is_members(s);
-        bool fits = random && uses_[s].size() == 1;
-        if (first % 16 == 0) fits = fits || maker_[s] != kNone || (gathered && (last || step.columns % 16 == 0));
+        const bool fits = first % 16 == 0 && (maker_[s] != kNone || (gathered && (last || step.columns % 16 == 0)));
         if (fits && home_[s].concat == kNone) home_[s] = {concat, first};
         first += narrow(step.columns);
       }
@@ -343,11 +341,6 @@ class Maker {
     if (in_head(s)) return graph_step(s);
     switch (step.operation) {
       case Operation::input:
-        if (step.source == nn::Source::random) {
-          out_.ops.emplace_back(RandomOp{value_of(s)});
-          return;
-        }
-        [[fallthrough]];
       case Operation::concat:
       case Operation::add:
       case Operation::activate:
@@ -364,12 +357,12 @@ class Maker {
     }
   }
 
-  // Inputs and means over sets that but one concat or sum wants are parts of it.
+  // Inputs and means over sets that but one concat or sum wants are parts of it; random columns are part of no sum.
   [[nodiscard]] bool inlined(std::size_t s) const {
-    const bool input = is(s, Operation::input) && steps_[s].source != nn::Source::random;
-    if ((!input && !is_members(s)) || uses_[s].size() != 1 || in_head(uses_[s][0])) return false;
+    if ((!is(s, Operation::input) && !is_members(s)) || uses_[s].size() != 1 || in_head(uses_[s][0])) return false;
     const std::size_t use = uses_[s][0];
-    return !done_[use] && (is(use, Operation::concat) || is(use, Operation::add));
+    const bool random = is(s, Operation::input) && steps_[s].source == nn::Source::random;
+    return !done_[use] && (is(use, Operation::concat) || (is(use, Operation::add) && !random));
   }
   RowsOp::Part part_of(std::size_t s, const nn::Step& reader, std::size_t round) {
     const nn::Step& step = steps_[s];
@@ -377,7 +370,7 @@ class Maker {
     part.columns = narrow(step.columns);
     if (is_members(s) && value_[s] == kNone) return members(step, round);
     if (is(s, Operation::input) && value_[s] == kNone) {
-      constexpr PartKind kOf[] = {PartKind::features, PartKind::drawn,     PartKind::copy,    PartKind::arc_features,
+      constexpr PartKind kOf[] = {PartKind::features, PartKind::drawn,     PartKind::random,  PartKind::arc_features,
                                   PartKind::types,    PartKind::adjacency, PartKind::distance};
       part.kind = kOf[static_cast<std::size_t>(step.source)];
       return part;

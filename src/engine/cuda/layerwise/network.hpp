@@ -75,10 +75,6 @@ struct RowsOp {
   std::vector<Part> parts;
 };
 
-struct RandomOp {
-  std::size_t out = 0;
-};
-
 struct LinearOp {
   struct Operand {
     Reading in{};
@@ -153,7 +149,7 @@ struct LossOp {
   Reading in{};
 };
 
-using Op = std::variant<RowsOp, RandomOp, LinearOp, GatherOp, NormOp, ProductOp, ReadoutOp, LossOp>;
+using Op = std::variant<RowsOp, LinearOp, GatherOp, NormOp, ProductOp, ReadoutOp, LossOp>;
 
 struct Network {
   /// `sets`: null for networks on nodes. Throws InputError that names a step which does not run here.
