@@ -482,7 +482,7 @@ __device__ __forceinline__ float4 gradient_part(const AdamArguments<P>& a, const
                     return load_some(from + size_t{s} * apart, there);
                   });
   }
-  const float* const d = a.factors + segment.factor_d + j;
+  const float* const d = a.factors + a.factor_size / 2 + segment.factor_d + j;
   const uint32_t apart = a.factor_size;
   if (segment.kind == SegmentKind::graph_weight) {  // beyond its columns a graph has others
     return sum_of(group, groups, a.graphs, [=, in = a.factors + segment.factor_in + k](uint32_t g) {

@@ -29,13 +29,13 @@ uint32_t tile_rows_for(uint32_t rows, std::size_t most_tiles) {
 std::size_t buffer_size(const Capacity& capacity, std::size_t space, uint32_t columns) {
   return std::size_t{capacity.rows[space]} * padded16(columns);
 }
-std::size_t slot_size(const Capacity& capacity, const SlotSpec& slot) {
-  std::size_t most = 0;
-  for (const SlotSpec::User& user : slot.users) most = std::max(most, buffer_size(capacity, user.space, user.columns));
-  return most;
-}
-std::size_t winners_size(const Network& network, const Capacity& capacity, std::size_t v) {
+std::size_t value_size(const Network& network, const Capacity& capacity, std::size_t v) {
   return buffer_size(capacity, network.values[v].space, network.values[v].columns);
+}
+std::size_t slot_size(const Network& network, const Capacity& capacity, std::span<const std::size_t> values) {
+  std::size_t most = 0;
+  for (const std::size_t v : values) most = std::max(most, value_size(network, capacity, v));
+  return most;
 }
 
 // Of a norm's numbers by column there are five, by row four.
@@ -117,11 +117,11 @@ class RunnerOf final : public Runner {
       buffers_.emplace_back(spec.floats ? 0 : size, kWhat).zero(stream);
       floats_.emplace_back(spec.floats ? size : 0, kWhat).zero(stream);
     }
-    for (const SlotSpec& slot : network.gradients) {
-      gradients_.emplace_back(slot_size(capacity, slot), "the gradients of a batch");
+    for (const auto& values : network.gradients) {
+      gradients_.emplace_back(slot_size(network, capacity, values), "the gradients of a batch");
     }
     for (const std::size_t v : network.winners) {
-      maxima_.emplace_back(winners_size(network, capacity, v), "the maxima of a batch");
+      maxima_.emplace_back(value_size(network, capacity, v), "the maxima of a batch");
     }
     for (const auto& norm : network.norms) {
       norms_.emplace_back(norm_size(network, capacity, norm), "the means and variances of a batch").zero(stream);
@@ -834,8 +834,10 @@ std::size_t bytes_of(const Network& network, const Capacity& capacity) {
     bytes += buffer_size(capacity, buffer.space, buffer.columns) *
              (buffer.floats ? sizeof(float) : sizeof(typename P::Element));
   }
-  for (const SlotSpec& slot : network.gradients) bytes += slot_size(capacity, slot) * sizeof(typename P::Element);
-  for (const std::size_t v : network.winners) bytes += winners_size(network, capacity, v) * sizeof(uint32_t);
+  for (const auto& values : network.gradients) {
+    bytes += slot_size(network, capacity, values) * sizeof(typename P::Element);
+  }
+  for (const std::size_t v : network.winners) bytes += value_size(network, capacity, v) * sizeof(uint32_t);
   for (const auto& norm : network.norms) bytes += norm_size(network, capacity, norm) * sizeof(float);
   return bytes;
 }
