@@ -11,17 +11,22 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 // ---- readout
 
+/// The rows that a readout takes, and its parts: kPart rows of a graph together, graph after graph.
+struct PoolSource {
+  const LevelEnds* ends;  ///< or null: every row counts `copies` times
+  Pooled which;
+  const uint32_t *base, *part_base, *node_base;  ///< graphs + 1
+  float* values;                                 ///< parts × width
+  uint32_t* rows;                                ///< parts × width: for max, the first row of the graph that has it
+  float copies;
+};
+
 struct ReadoutArguments {
   BatchRows rows;
-  const uint32_t* part_base;  ///< graphs + 1: parts of kPart rows, graph after graph
-  const LevelEnds* ends;      ///< or null: every row counts once
-  Pooled which;
-  const uint32_t* node_base;
+  PoolSource to;
   uint32_t width;
   bool max;
-  float* out_values;   ///< parts × width
-  uint32_t* out_rows;  ///< parts × width: for max, the first row of the graph that has it
-  int* bad;            ///< counts values that are not finite
+  int* bad;  ///< counts values that are not finite
 };
 
 /// Maxima or sums over a part of a graph's rows. A thread has 16 bytes of every so manieth row.
@@ -32,10 +37,10 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, R
   __shared__ float values[kThreads * kVector];
   __shared__ uint32_t places[kThreads * kVector];
   __shared__ uint32_t graph[1];
-  find_graphs({a.rows.ids, a.part_base, a.rows.graphs, gridDim.x}, {blockIdx.x, 1}, graph);
-  const uint32_t b = graph[0], first = (blockIdx.x - a.part_base[b]) * kPart;
+  find_graphs({a.rows.ids, a.to.part_base, a.rows.graphs, gridDim.x}, {blockIdx.x, 1}, graph);
+  const uint32_t b = graph[0], first = (blockIdx.x - a.to.part_base[b]) * kPart;
   const uint32_t all = a.rows.base[b + 1] - a.rows.base[b], last = all - first < kPart ? all : first + kPart;
-  const float* weights = a.ends == nullptr || a.max ? nullptr : a.ends[a.rows.ids[b]].multiplicity;
+  const float* weights = a.to.ends == nullptr || a.max ? nullptr : a.to.ends[a.rows.ids[b]].multiplicity;
   const uint32_t vectors = (a.width + kVector - 1) / kVector;
   for (uint32_t vector0 = 0; vector0 < vectors; vector0 += kThreads) {
     const uint32_t own = vectors - vector0 < kThreads ? vectors - vector0 : kThreads;
@@ -55,7 +60,7 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, R
         weight[i] = there && weights != nullptr ? weights[r] : 1.0f;
         words[i] = make_uint4(0, 0, 0, 0);
         if (there) words[i] = load_read_only(reinterpret_cast<const uint4*>(from + size_t{r} * from_rows.stride));
-        if (!there || !is_pooled(a.which, a.node_base, b, r)) weight[i] = -1;
+        if (!there || !is_pooled(a.to.which, a.to.node_base, b, r)) weight[i] = -1;
       });
       unrolled<kFlight>([&](unsigned i) {
         float value[kVector];
@@ -94,8 +99,8 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, R
           where = row;
         }
       }
-      a.out_values[size_t{blockIdx.x} * a.width + to] = whole;
-      a.out_rows[size_t{blockIdx.x} * a.width + to] = where;
+      a.to.values[size_t{blockIdx.x} * a.width + to] = whole;
+      a.to.rows[size_t{blockIdx.x} * a.width + to] = where;
     }
   }
 }
@@ -118,33 +123,19 @@ struct GraphStep {
   uint32_t pooled = 0, source = 0;  ///< pool: the first of its columns among all that are pooled; which of the readouts
 };
 
-/// Where a readout's parts are.
-struct PoolSource {
-  const LevelEnds* ends;  ///< or null: every row counts `copies` times
-  Pooled which;
-  const uint32_t *base, *part_base, *node_base;
-  const float* values;
-  const uint32_t* rows;
-  float copies;
-};
 inline constexpr uint32_t kMostReadouts = 16;
 
 struct HeadArguments {
   const uint32_t* ids;
   const uint32_t* graph_numbers;
-  Targets targets;
+  PassInputs pass;
   Loss loss;
   PoolSource sources[kMostReadouts];
   const float* parameters;
   const GraphStep* steps;
   uint32_t count, size;  ///< of steps; of the numbers of a graph
   uint32_t logits_at, classes, pooled_size;
-  bool dropping;
-  uint2 dropout_key;
   float* kept;        ///< graphs × 2 size: the numbers and their gradients, for the parameters' gradients
-  float* logits;      ///< graphs × classes
-  float* losses;      ///< one per graph, or none: forward only
-  uint32_t* right;    ///< 1 where the class was right
   float scale;        ///< of the loss' gradient
   float* d_pooled;    ///< graphs × pooled_size: for mean and sum, of a row of weight 1
   uint32_t* winners;  ///< graphs × pooled_size: for max, the row of the graph that it was
@@ -280,7 +271,8 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
   }
   __syncthreads();
   const auto dropped = [&](const GraphStep& step, uint32_t c) {
-    return a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f;
+    if (!a.pass.dropout) return 1.0f;
+    return dropout_factor(words_of(a.pass.dropout_key), c, a.graph_numbers[id], step.threshold, step.keep);
   };
   for (uint32_t s = 0; s < a.count; ++s) {
     const GraphStep step = steps[s];
@@ -300,16 +292,16 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
     __syncthreads();
   }
   for (uint32_t c = threadIdx.x; c < a.classes; c += kHeadThreads) {
-    a.logits[size_t{graph} * a.classes + c] = values[a.logits_at + c];
+    a.pass.logits[size_t{graph} * a.classes + c] = values[a.logits_at + c];
   }
-  if (a.losses == nullptr) return;
+  if (a.pass.losses == nullptr) return;
   for (uint32_t c = threadIdx.x; c < a.size; c += kHeadThreads) d[c] = 0;
   __syncthreads();
   if (threadIdx.x == 0) {
     const SerialOutputs<float> outputs(values + a.logits_at, a.classes, d + a.logits_at);
-    const LossValue<float> seen = loss_of(a.loss, outputs, a.targets[id], a.scale);
-    a.losses[graph] = seen.value;
-    a.right[graph] = seen.right ? 1 : 0;
+    const LossValue<float> seen = loss_of(a.loss, outputs, a.pass.targets[id], a.scale);
+    a.pass.losses[graph] = seen.value;
+    a.pass.right[graph] = seen.right ? 1 : 0;
   }
   __syncthreads();
   for (uint32_t s = a.count; s-- > 0;) {
@@ -346,15 +338,11 @@ template <class P>
 struct LossArguments {
   BatchRows rows;
   const uint32_t* first;  ///< by id: where a graph's targets begin
-  const uint8_t* counts;  ///< by target: whether it has a loss; or null: all have
+  PassInputs pass;
   AnyRows z;
   uint32_t classes;
-  Targets targets;
   Loss loss;
-  float* logits;    ///< rows × classes
-  float* d_logits;  ///< likewise, for their gradients
-  float* losses;    ///< one per row, or none: forward only
-  uint32_t* right;  ///< likewise
+  float* d_logits;  ///< rows × classes, for their gradients
   float scale;      ///< of the loss' gradient
   Slope slope;
   int* bad;  ///< counts values that are not finite
@@ -365,26 +353,26 @@ template <class P>
 __global__ void __launch_bounds__(kThreads) loss_kernel(LossArguments<P> a, Rows<typename P::Element> d) {
   const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
   if (row >= a.rows.rows) return;
-  float* z = a.logits + size_t{row} * a.classes;
+  float* z = a.pass.logits + size_t{row} * a.classes;
   bool all_finite = true;
   for (uint32_t c = 0; c < a.classes; ++c) {
     z[c] = read<P>(a.z, row, c);
     all_finite = all_finite && finite(z[c]);
   }
   if (!all_finite) atomic_add(a.bad, 1);
-  if (a.losses == nullptr) return;
+  if (a.pass.losses == nullptr) return;
   const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row);
   const size_t target = size_t{a.first[a.rows.ids[b]]} + row - a.rows.base[b];
-  const bool counts = a.counts == nullptr || a.counts[target] != 0;
+  const bool counts = a.pass.counts == nullptr || a.pass.counts[target] != 0;
   float* d_z = a.d_logits + size_t{row} * a.classes;
   LossValue<float> seen;
-  if (counts) seen = loss_of(a.loss, SerialOutputs<float>(z, a.classes, d_z), a.targets[target], a.scale);
+  if (counts) seen = loss_of(a.loss, SerialOutputs<float>(z, a.classes, d_z), a.pass.targets[target], a.scale);
   for (uint32_t c = 0; d.data != nullptr && c < (a.classes + 15) / 16 * 16; ++c) {
     const bool there = counts && c < a.classes;
     d.data[size_t{row} * d.stride + c] = P::element(there ? d_z[c] * slope_at(a.slope, z[c]) : 0.0f);
   }
-  a.losses[row] = seen.value;
-  a.right[row] = seen.right ? 1 : 0;
+  a.pass.losses[row] = seen.value;
+  a.pass.right[row] = seen.right ? 1 : 0;
 }
 
 // ---- Adam
@@ -494,7 +482,7 @@ __device__ __forceinline__ float4 gradient_part(const AdamArguments<P>& a, const
                     return load_some(from + size_t{s} * apart, there);
                   });
   }
-  const float* const d = a.factors + segment.factor_d + j;
+  const float* const d = a.factors + a.factor_size / 2 + segment.factor_d + j;
   const uint32_t apart = a.factor_size;
   if (segment.kind == SegmentKind::graph_weight) {  // beyond its columns a graph has others
     return sum_of(group, groups, a.graphs, [=, in = a.factors + segment.factor_in + k](uint32_t g) {

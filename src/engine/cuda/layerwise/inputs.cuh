@@ -1,6 +1,7 @@
 #pragma once
 /// Values made number by number, as kernels: inputs, values side by side or added, an activation, the mean over a set's
-/// nodes, dropout, random columns; and how their gradients come back.
+/// nodes, dropout; and how their gradients come back.
+#include "engine/core/targets.hpp"
 #include "engine/cuda/layerwise/links.cuh"
 #include "engine/cuda/runtime/drawn.cuh"
 #include "engine/cuda/runtime/philox.cuh"
@@ -8,12 +9,32 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-enum class PartKind : uint32_t { copy, features, drawn, types, arc_features, edge_sums, adjacency, distance, members };
+enum class PartKind { copy, features, drawn, random, types, arc_features, edge_sums, adjacency, distance, members };
+
+__device__ __forceinline__ uint2 words_of(Key key) { return make_uint2(key.lo, key.hi); }
+
+/// What a forward pass is besides its graphs.
+struct PassInputs {
+  Key features;                      ///< of the random columns
+  const float* pinned = nullptr;     ///< instead of them: rows × random columns
+  DrawnColumns drawn{};              ///< marks or colours, where the model has them
+  const uint32_t* places = nullptr;  ///< of their rows: one per graph
+  const uint32_t* roots = nullptr;   ///< nodes that pairs begin with, graph after graph; null: all
+  bool by_batch = false;             ///< batches are normalised by themselves
+  Targets targets{};                 ///< training: by the ids of graphs, or where those of their nodes or edges begin
+  const uint8_t* counts = nullptr;   ///< training: by target of nodes or edges, whether it has a loss; null: all have
+  double divisor = 1;                ///< training: of the sum of losses (core/outcome.hpp)
+  bool dropout = false;
+  Key dropout_key;
+  float* logits = nullptr;    ///< graphs (nodes, edges) × classes
+  float* losses = nullptr;    ///< training: one each; null: no losses and gradients follow
+  uint32_t* right = nullptr;  ///< training: one each, 1 where the class was right
+};
 
 /// What dropout multiplies the rows of a space with, where it is on.
 struct Dropping {
   bool on;
-  uint2 key;
+  Key key;
   const uint32_t* graph_numbers;  ///< of the data set, by id
   uint64_t threshold;
   float keep;
@@ -21,8 +42,8 @@ struct Dropping {
 __device__ __forceinline__ float dropped(const Dropping& dropping, uint32_t id, uint32_t local, uint32_t columns,
                                          uint32_t column) {
   if (!dropping.on) return 1;
-  return dropout_factor(dropping.key, local * columns + column, dropping.graph_numbers[id], dropping.threshold,
-                        dropping.keep);
+  return dropout_factor(words_of(dropping.key), local * columns + column, dropping.graph_numbers[id],
+                        dropping.threshold, dropping.keep);
 }
 
 /// Some columns of a value, and where they come from.
@@ -43,11 +64,12 @@ struct RowsArguments {
   uint32_t tile_rows;
   Ground ground;
   const LevelEnds* ends;
-  DrawnColumns drawn;
-  const uint32_t* places;  ///< of a graph's drawn row; one per graph of the batch
-  bool add;                ///< parts are added; false: they stand side by side
-  bool keep;               ///< adds to what is there
-  Slope slope;             ///< what becomes of a number
+  PassInputs pass;
+  bool normal;         ///< random columns: else they are uniform
+  float random_scale;  ///< what they are multiplied with
+  bool add;            ///< parts are added; false: they stand side by side
+  bool keep;           ///< adds to what is there
+  Slope slope;         ///< what becomes of a number
   Dropping dropping;
   uint32_t parts;
   RowsPart part[kMostParts];
@@ -68,7 +90,7 @@ __device__ __forceinline__ float part_value(const RowsArguments& a, const RowsPa
     case PartKind::features:
       return at.ends->features[size_t{at.local} * part.columns + column];
     case PartKind::drawn:
-      return drawn_value(a.drawn, a.places[at.graph], at.local, column);
+      return drawn_value(a.pass.drawn, a.pass.places[at.graph], at.local, column);
     case PartKind::types:
       return at.ends->types[at.local] == column ? 1.0f : 0.0f;
     case PartKind::arc_features:
@@ -83,8 +105,8 @@ __device__ __forceinline__ float part_value(const RowsArguments& a, const RowsPa
       const uint32_t begin = link.offsets[u], count = link.offsets[u + 1] - begin;
       return place_in(link.columns + begin, count, v) < count ? 1.0f : 0.0f;
     }
-    case PartKind::members:
-      break;
+    default:
+      break;  // members
   }
   float value = 0;
   for (uint32_t j = 0; j < part.nodes; ++j) {
@@ -139,6 +161,29 @@ __device__ __forceinline__ void copy_vectors(const RowsArguments& a, uint32_t p,
   }
 }
 
+/// Random columns, of which a thread has four at a time; nothing is added to them.
+template <class P>
+__device__ __forceinline__ void random_columns(const RowsArguments& a, const RowsPart& part, const Tile& tile,
+                                               const RowPlace* places, const Rows<typename P::Element>& out) {
+  const uint32_t blocks = (part.columns + 3) / 4;
+  for (uint32_t q = threadIdx.x; q < tile.rows * blocks; q += kThreads) {
+    const RowPlace& at = places[q / blocks];
+    const uint32_t column = q % blocks * 4, columns = part.columns - column < 4 ? part.columns - column : 4;
+    const float* pinned = a.pass.pinned == nullptr ? nullptr : a.pass.pinned + size_t{at.row} * part.columns + column;
+    float4 drawn = make_float4(0, 0, 0, 0);
+    if (pinned == nullptr) {
+      const uint32_t number = a.dropping.graph_numbers[a.rows.ids[at.graph]];
+      drawn =
+          feature_block<P::kFast>(words_of(a.pass.features), column / 4, at.local, number, a.normal, a.random_scale);
+    }
+    const float v[4] = {drawn.x, drawn.y, drawn.z, drawn.w};
+    typename P::Element* to = out.data + size_t{at.row} * out.stride + part.first + column;
+    unrolled<4>([&](unsigned i) {
+      if (i < columns) to[i] = P::element(pinned == nullptr ? v[i] : pinned[i]);
+    });
+  }
+}
+
 /// A block takes a tile of rows.
 template <class P>
 __global__ void __launch_bounds__(kThreads, 4) rows_kernel(RowsArguments a, Rows<typename P::Element> out) {
@@ -161,6 +206,10 @@ __global__ void __launch_bounds__(kThreads, 4) rows_kernel(RowsArguments a, Rows
       copy_vectors<P>(a, p, tile, places, out);
       continue;
     }
+    if (part.kind == PartKind::random) {
+      random_columns<P>(a, part, tile, places, out);
+      continue;
+    }
     for (uint32_t q = threadIdx.x; q < tile.rows * part.columns; q += kThreads) {
       const uint32_t r = q / part.columns, column = q % part.columns;
       typename P::Element* to = out.data + (size_t{tile.first} + r) * out.stride + part.first + column;
@@ -173,45 +222,6 @@ __global__ void __launch_bounds__(kThreads, 4) rows_kernel(RowsArguments a, Rows
         value *= dropped(a.dropping, a.rows.ids[places[r].graph], places[r].local, part.columns, column);
       *to = P::element(a.slope.activated ? activated<P::kFast>(a.slope.activation, value) : value);
     }
-  }
-}
-
-struct RandomArguments {
-  BatchRows rows;
-  const uint32_t* graph_numbers;  ///< of the data set, by id
-  uint32_t count;                 ///< columns
-  uint2 key;
-  bool normal;
-  float scale;
-  const float* pinned;  ///< rows × count, or none
-};
-
-/// Random columns. A block takes kTile rows, a thread four columns at a time.
-template <class P>
-__global__ void __launch_bounds__(kThreads) random_kernel(RandomArguments a, Rows<typename P::Element> out) {
-  __shared__ uint32_t number_of[kTile], local_of[kTile];
-  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
-  if (threadIdx.x < rows) {
-    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
-    local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
-    number_of[threadIdx.x] = a.graph_numbers[a.rows.ids[b]];
-  }
-  __syncthreads();
-  const uint32_t blocks = (a.count + 3) / 4;
-  for (uint32_t q = threadIdx.x; q < rows * blocks; q += kThreads) {
-    const uint32_t r = q / blocks, column = q % blocks * 4;
-    const uint32_t columns = a.count - column < 4 ? a.count - column : 4;
-    float v[4] = {};
-    if (a.pinned != nullptr) {
-      for (uint32_t i = 0; i < columns; ++i) v[i] = a.pinned[size_t{row0 + r} * a.count + column + i];
-    } else {
-      const float4 drawn = feature_block<P::kFast>(a.key, column / 4, local_of[r], number_of[r], a.normal, a.scale);
-      v[0] = drawn.x, v[1] = drawn.y, v[2] = drawn.z, v[3] = drawn.w;
-    }
-    typename P::Element* to = out.data + size_t{row0 + r} * out.stride + column;
-    unrolled<4>([&](unsigned i) {
-      if (i < columns) to[i] = P::element(v[i]);
-    });
   }
 }
 

@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
       if (m0 < rows && n0 < columns) {
         const Element* block = from.weights + size_t{k * a.out_blocks + out_block} * 2 * kBlock;
         const bool second = m0 + 16 < rows;
-        multiply_rows(acc, roots, m0, second, block, n0 / 8, width / P::kStep);
-        if (from.links != nullptr) multiply_rows(acc, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
+        multiply_rows<P>(acc, roots, m0, second, block, n0 / 8, width / P::kStep);
+        if (from.links != nullptr) multiply_rows<P>(acc, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
       }
     }
   }
@@ -219,29 +219,6 @@ __device__ __forceinline__ BackwardRow<P> backward_row(const BackwardArguments<P
 /// What a block of threads leaves of a block of weights: both matrices' gradients (out × in) and the bias'.
 inline constexpr unsigned kSlot = 2 * kBlock + kTile;
 
-/// Leaves 32 × 32 numbers that a warp has of a gradient.
-__device__ __forceinline__ void leave_matrix(const float (&weights)[2][4][4], float* matrix) {
-  const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  unrolled<2>([&](unsigned m) {
-    unrolled<4>([&](unsigned n) {
-      float* to = matrix + (m * 16 + g) * kTile + n * 8 + 2 * t;
-      *reinterpret_cast<float2*>(to) = make_float2(weights[m][n][0], weights[m][n][1]);
-      *reinterpret_cast<float2*>(to + 8 * kTile) = make_float2(weights[m][n][2], weights[m][n][3]);
-    });
-  });
-}
-/// That of the bias, to which four threads per column have added. Uses the first kThreads floats of shared memory.
-__device__ __forceinline__ void leave_bias(float bias, float* slot) {
-  __syncthreads();
-  float* shared = reinterpret_cast<float*>(dynamic_shared());
-  shared[threadIdx.x] = bias;
-  __syncthreads();
-  if (threadIdx.x < kTile) {
-    slot[2 * kBlock + threadIdx.x] = (shared[threadIdx.x] + shared[threadIdx.x + kTile]) +
-                                     (shared[threadIdx.x + 2 * kTile] + shared[threadIdx.x + 3 * kTile]);
-  }
-}
-
 /// The block of weights that a block of threads works for, and its slice of the rows.
 struct WeightUnit {
   uint32_t out_blocks, units, unit, slice, in, out, in_width, out_width;
@@ -260,7 +237,10 @@ struct WeightUnit {
 
 /// Sums a block of threads keeps over its tiles: warps 0 to 3 hold a quarter each of the roots' matrix, 4 to 7 of the
 /// neighbours'; four threads per column of the bias.
+template <class P>
 struct WeightGradient {
+  using Element = typename P::Element;
+
   float weights[2][4][4] = {};
   float bias = 0;
 
@@ -268,24 +248,37 @@ struct WeightGradient {
   __device__ __forceinline__ static unsigned in0() { return (threadIdx.x >> 6 & 1) * 32; }
 
   /// Adds outᵀ · in, where `out` and `in` are this warp's tiles.
-  template <class Element>
-  __device__ __forceinline__ void add(const Element* out, uint32_t out_width, const Element* in, uint32_t in_width,
-                                      uint32_t rows) {
-    if (out0() >= out_width || in0() >= in_width) return;
-    multiply_columns(weights, out, out0(), out_width, in, in0(), in_width, rows);
+  __device__ __forceinline__ void add(const WeightUnit& own, const Element* out, const Element* in, uint32_t rows) {
+    if (out0() >= own.out_width || in0() >= own.in_width) return;
+    multiply_columns<P>(weights, out, out0(), own.out_width, in, in0(), own.in_width, rows);
   }
-  template <class P>
-  __device__ __forceinline__ void add_bias(const typename P::Element* out, uint32_t out_width, uint32_t rows) {
+  __device__ __forceinline__ void add_bias(const WeightUnit& own, const Element* out, uint32_t rows) {
     const unsigned column = threadIdx.x % kTile, first = threadIdx.x / kTile * 16;
-    if (column >= out_width) return;
+    if (own.in > 0 || column >= own.out_width) return;
     for (unsigned r = first; r < rows && r < first + 16; ++r) bias += P::value(out[P::place(r, column)]);
   }
-  template <class P>
+  /// Uses the first kThreads floats of shared memory.
   __device__ __forceinline__ void leave(const WeightArguments<P>& a, const WeightUnit& own) const {
+    const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
     float* slot = a.slots + (size_t{own.slice} * own.units + own.unit) * kSlot;
-    float* matrix = slot + (threadIdx.x < kThreads / 2 ? 0 : kBlock);
-    if (out0() < own.out_width && in0() < own.in_width) leave_matrix(weights, matrix + out0() * kTile + in0());
-    leave_bias(bias, slot);
+    float* matrix = slot + (threadIdx.x < kThreads / 2 ? 0 : kBlock) + out0() * kTile + in0();
+    if (out0() < own.out_width && in0() < own.in_width) {
+      unrolled<2>([&](unsigned m) {
+        unrolled<4>([&](unsigned n) {
+          float* to = matrix + (m * 16 + g) * kTile + n * 8 + 2 * t;
+          *reinterpret_cast<float2*>(to) = make_float2(weights[m][n][0], weights[m][n][1]);
+          *reinterpret_cast<float2*>(to + 8 * kTile) = make_float2(weights[m][n][2], weights[m][n][3]);
+        });
+      });
+    }
+    __syncthreads();
+    float* shared = reinterpret_cast<float*>(dynamic_shared());
+    shared[threadIdx.x] = bias;
+    __syncthreads();
+    if (threadIdx.x < kTile) {
+      slot[2 * kBlock + threadIdx.x] = (shared[threadIdx.x] + shared[threadIdx.x + kTile]) +
+                                       (shared[threadIdx.x + 2 * kTile] + shared[threadIdx.x + 3 * kTile]);
+    }
   }
 };
 
@@ -306,7 +299,7 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
   const bool spread = own.out == 0;
   const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const unsigned m0 = (warp & 1) * 32, n0 = (warp >> 1) * 16;  // of dH: rows, columns
-  WeightGradient gradient;
+  WeightGradient<P> gradient;
   for (uint32_t tile = own.slice; size_t{tile} * a.of.tile_rows < a.in_rows.rows; tile += a.of.slices) {
     const Tile part = tile_of(a.in_rows, a.of.tile_rows, tile);
     const uint32_t row0 = part.first, rows = part.rows, padded = (rows + 15) & ~15u;
@@ -322,13 +315,12 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
       if (spread && m0 < rows && n0 < own.in_width) {
         const Element* block = a.weights + size_t{own.in * own.out_blocks + j} * 2 * kBlock;
         const bool second = m0 + 16 < rows;
-        multiply_rows(d_in, roots, m0, second, block, n0 / 8, width / P::kStep);
-        multiply_rows(d_in, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
+        multiply_rows<P>(d_in, roots, m0, second, block, n0 / 8, width / P::kStep);
+        multiply_rows<P>(d_in, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
       }
       if (j == own.out) {
-        gradient.add(warp < 4 ? roots : sums, own.out_width, inputs, own.in_width, padded);
-        // Every output row has one root: the sum over all roots' sums is the bias' gradient.
-        if (own.in == 0) gradient.add_bias<P>(roots, own.out_width, padded);
+        gradient.add(own, warp < 4 ? roots : sums, inputs, padded);
+        gradient.add_bias(own, roots, padded);  // every output row has one root: all roots' sums make it
       }
     }
     if (!spread || m0 >= rows || n0 >= own.in_width) continue;
@@ -380,7 +372,7 @@ __global__ void __launch_bounds__(kThreads, 2) first_backward_kernel(FirstBackwa
   Element* gradients = sums + kBlock;
   ForwardRow<P>* info = reinterpret_cast<ForwardRow<P>*>(gradients + kBlock);
   const WeightUnit own(a.of);
-  WeightGradient gradient;
+  WeightGradient<P> gradient;
   for (uint32_t tile = own.slice; size_t{tile} * a.of.tile_rows < a.out_rows.rows; tile += a.of.slices) {
     const Tile part = tile_of(a.out_rows, a.of.tile_rows, tile);
     const uint32_t row0 = part.first, rows = part.rows, padded = (rows + 15) & ~15u;
@@ -390,8 +382,8 @@ __global__ void __launch_bounds__(kThreads, 2) first_backward_kernel(FirstBackwa
     __syncthreads();
     gather_rows<P>(info, rows, padded, own.in * kTile, own.in_width, a.of.in.stride, roots, sums);
     __syncthreads();
-    gradient.add(gradients, own.out_width, threadIdx.x < kThreads / 2 ? roots : sums, own.in_width, padded);
-    if (own.in == 0) gradient.add_bias<P>(gradients, own.out_width, padded);
+    gradient.add(own, gradients, threadIdx.x < kThreads / 2 ? roots : sums, padded);
+    gradient.add_bias(own, gradients, padded);
   }
   gradient.leave(a.of, own);
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "engine/cuda/layerwise/network.hpp"
 #include "support/error.hpp"
@@ -42,7 +43,7 @@ class Maker {
     const std::size_t last = steps_.size() - 1;
     out_.classes = narrow(steps_[last].columns);
     out_.logits = place_[last];
-    if (!in_head(last)) {
+    if (!head_[last]) {
       const LossOp op{{value_of(last)}};
       out_.rows_of_loss = out_.values[op.in.value].space;
       out_.mean_readout = out_.mean_readout || steps_[last].space != nn::Space::graph;
@@ -64,7 +65,6 @@ class Maker {
   }
   [[nodiscard]] bool live(std::size_t s) const { return s + 1 == steps_.size() || !uses_[s].empty(); }
   [[nodiscard]] bool over_graphs(std::size_t s) const { return steps_[s].space == nn::Space::graph; }
-  [[nodiscard]] bool in_head(std::size_t s) const { return head_[s]; }
   [[nodiscard]] bool is(std::size_t s, Operation operation) const { return steps_[s].operation == operation; }
   [[nodiscard]] bool is_members(std::size_t s) const {
     return is(s, Operation::aggregate) && steps_[s].terms[0].link == nn::Link::members && steps_[s].onto == kNone;
@@ -110,15 +110,15 @@ class Maker {
   void find_head() {
     for (std::size_t s = steps_.size(); s-- > 0;) {
       head_[s] = fits_head(s) && (s + 1 == steps_.size() || head_.back()) &&
-                 std::ranges::all_of(uses_[s], [&](std::size_t use) { return in_head(use); });
+                 std::ranges::all_of(uses_[s], [&](std::size_t use) { return head_[use]; });
     }
     std::size_t count = 0, numbers = 0, readouts = 0;
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!in_head(s)) continue;
+      if (!head_[s]) continue;
       numbers += steps_[s].columns;
       count += std::max<std::size_t>(1, steps_[s].terms.size()) + (steps_[s].onto == kNone ? 0 : 1);
       for_inputs(steps_[s], [&](std::size_t read) {
-        if (in_head(read)) return;
+        if (head_[read]) return;
         ++readouts;
         if (is(s, Operation::aggregate) && read != steps_[s].onto) return;
         numbers += steps_[read].columns;
@@ -136,44 +136,44 @@ class Maker {
 
   void fuse() {
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (live(s) && !in_head(s) && is(s, Operation::concat)) open(s);
+      if (live(s) && !head_[s] && is(s, Operation::concat)) open(s);
     }
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!live(s) || in_head(s) || !is(s, Operation::linear) || done_[s]) continue;
-      std::size_t end = s;
-      if (const std::size_t sum = edges_beside(end); sum != kNone) {
-        beside_[s] = steps_[sum].terms[0].value;
-        done_[beside_[s]] = done_[sum] = true;
-        end = sum;
+      if (!live(s) || head_[s] || !is(s, Operation::linear) || done_[s]) continue;
+      parts_[s] = {s};
+      const std::size_t sum = edges_beside(s);
+      if (sum != kNone) {
+        parts_[s].push_back(steps_[sum].terms[0].value);
+        done_[parts_[s].back()] = done_[sum] = true;
       }
-      if (uses_[end].size() == 1 && is(uses_[end][0], Operation::activate)) {
-        end = uses_[end][0];
-        done_[end] = true;
-      }
-      made_[s] = end;
-      maker_[end] = s;
+      made_[s] = with_activation(sum != kNone ? sum : s);
+      linear_[made_[s]] = true;
     }
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!live(s) || in_head(s) || !is_sum_of_linear(s)) continue;
-      summed_[s] = true;
-      made_[s] = uses_[s].size() == 1 && is(uses_[s][0], Operation::activate) ? uses_[s][0] : s;
-      if (made_[s] != s) done_[made_[s]] = true;
-      maker_[made_[s]] = s;
+      if (!live(s) || head_[s] || !is_sum_of_linear(s)) continue;
+      made_[s] = with_activation(s);
+      linear_[made_[s]] = true;
       for (const nn::Term& term : steps_[s].terms) {
+        parts_[s].push_back(term.value);
         done_[term.value] = true;
-        maker_[term.value] = kNone;
+        linear_[term.value] = false;
       }
     }
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!live(s) || !is(s, Operation::normalise)) continue;
-      made_[s] = uses_[s].size() == 1 && is(uses_[s][0], Operation::activate) ? uses_[s][0] : s;
-      if (made_[s] != s) done_[made_[s]] = true;
+      if (live(s) && is(s, Operation::normalise)) made_[s] = with_activation(s);
     }
     for (std::size_t s = 0; s < steps_.size(); ++s) {  // features of edges that are read as sums alone
       if (is(s, Operation::input) && steps_[s].source == nn::Source::edges) {
         done_[s] = std::ranges::all_of(uses_[s], [&](std::size_t use) { return done_[use]; });
       }
     }
+  }
+
+  // The activation that alone reads what a step makes, and is made with it; else the step.
+  std::size_t with_activation(std::size_t s) {
+    if (uses_[s].size() != 1 || !is(uses_[s][0], Operation::activate)) return s;
+    done_[uses_[s][0]] = true;
+    return uses_[s][0];
   }
 
   // A sum of linear steps that nothing else reads is one of more operands.
@@ -183,7 +183,7 @@ class Maker {
     for (const nn::Term& term : steps_[s].terms) {
       const std::size_t part = term.value;
       if (!is(part, Operation::linear) || made_[part] != part || uses_[part].size() != 1) return false;
-      if (beside_[part] != kNone) return false;
+      if (parts_[part].size() > 1) return false;
       for (const nn::Term& read : steps_[part].terms) {
         if (read.link != nn::Link::own || opened_[read.value]) return false;
       }
@@ -234,16 +234,14 @@ class Maker {
 
   void place() {
     for (std::size_t concat = 0; concat < steps_.size(); ++concat) {
-      if (!live(concat) || done_[concat] || in_head(concat) || !is(concat, Operation::concat)) continue;
+      if (!live(concat) || done_[concat] || head_[concat] || !is(concat, Operation::concat)) continue;
       uint32_t first = 0;
       for (const nn::Term& part : steps_[concat].terms) {
         const std::size_t s = part.value;
         const nn::Step& step = steps_[s];
         const bool last = first + step.columns == steps_[concat].columns;
-        const bool random = is(s, Operation::input) && step.source == nn::Source::random;
         const bool gathered = is(s, Operation::aggregate) && step.onto == kNone && !is_members(s);
-        bool fits = random && uses_[s].size() == 1;
-        if (first % 16 == 0) fits = fits || maker_[s] != kNone || (gathered && (last || step.columns % 16 == 0));
+        const bool fits = first % 16 == 0 && (linear_[s] || (gathered && (last || step.columns % 16 == 0)));
         if (fits && home_[s].concat == kNone) home_[s] = {concat, first};
         first += narrow(step.columns);
       }
@@ -265,9 +263,9 @@ class Maker {
       if (step.space == nn::Space::arc && !done_[s]) wanted.arcs = true;
       if (step.space == nn::Space::arc && step.operation == Operation::normalise) wanted.directed = true;
       if (step.space == nn::Space::edge) wanted.edges = true;
-      if (over_graphs(s) && !in_head(s)) wanted.graphs = true;
+      if (over_graphs(s) && !head_[s]) wanted.graphs = true;
       if (step.space == nn::Space::pair || step.space == nn::Space::root) wanted.pairs = true;
-      if (beside_[s] != kNone) wanted.edge_sums = true;
+      if (is(s, Operation::linear) && parts_[s].size() > 1) wanted.edge_sums = true;
       for (const nn::Term& term : step.terms) {
         if (term.link == nn::Link::straight || term.link == nn::Link::turned) wanted.directed = true;
         if (term.link == nn::Link::neighbours) (term.reduce == nn::Reduce::mean ? wanted.mean : wanted.sum) = true;
@@ -313,6 +311,7 @@ class Maker {
     value.space = space_of(step, round);
     value.round = round;
     value.columns = value.gradient_columns = narrow(step.columns);
+    if (step.operation == Operation::activate) value.slope = {true, step.activation};
     if (home.concat != kNone) {
       if (value_[home.concat] == kNone) value_of(home.concat);
       value.buffer = out_.values[value_[home.concat]].buffer;
@@ -328,11 +327,11 @@ class Maker {
   std::size_t value_of(std::size_t s) {
     if (value_[s] != kNone) return value_[s];
     // What is but read out is kept as floats: maxima must not be blurred.
-    const bool floats = maker_[s] != kNone &&
-                        std::ranges::all_of(uses_[s], [&](std::size_t use) { return in_head(use) || is_members(use); });
-    const std::size_t v = new_value(steps_[s], round_[s], home_[s], floats);
-    value_[s] = v;
-    return v;
+    const bool floats =
+        linear_[s] && std::ranges::all_of(uses_[s], [&](std::size_t use) { return head_[use] || is_members(use); });
+    value_[s] = new_value(steps_[s], round_[s], home_[s], floats);
+    out_.values[value_[s]].readers = uses_[s].size();
+    return value_[s];
   }
   [[nodiscard]] bool learned(const Reading& reading) const {
     return reading.value != kNone && out_.values[reading.value].learned;
@@ -340,36 +339,26 @@ class Maker {
 
   void lower(std::size_t s) {
     const nn::Step& step = steps_[s];
-    if (in_head(s)) return graph_step(s);
+    if (head_[s]) return graph_step(s);
+    if (!parts_[s].empty()) return linear(s);
     switch (step.operation) {
-      case Operation::input:
-        if (step.source == nn::Source::random) {
-          out_.ops.emplace_back(RandomOp{value_of(s)});
-          return;
-        }
-        [[fallthrough]];
-      case Operation::concat:
-      case Operation::add:
-      case Operation::activate:
-      case Operation::dropout:
-        return summed_[s] ? linear(s) : rows(s);
-      case Operation::linear:
-        return linear(s);
       case Operation::aggregate:
         return aggregate(s);
       case Operation::product:
         return product(s);
       case Operation::normalise:
         return normalise(s);
+      default:
+        return rows(s);
     }
   }
 
-  // Inputs and means over sets that but one concat or sum wants are parts of it.
+  // Inputs and means over sets that but one concat or sum wants are parts of it; random columns are part of no sum.
   [[nodiscard]] bool inlined(std::size_t s) const {
-    const bool input = is(s, Operation::input) && steps_[s].source != nn::Source::random;
-    if ((!input && !is_members(s)) || uses_[s].size() != 1 || in_head(uses_[s][0])) return false;
+    if ((!is(s, Operation::input) && !is_members(s)) || uses_[s].size() != 1 || head_[uses_[s][0]]) return false;
     const std::size_t use = uses_[s][0];
-    return !done_[use] && (is(use, Operation::concat) || is(use, Operation::add));
+    const bool random = is(s, Operation::input) && steps_[s].source == nn::Source::random;
+    return !done_[use] && (is(use, Operation::concat) || (is(use, Operation::add) && !random));
   }
   RowsOp::Part part_of(std::size_t s, const nn::Step& reader, std::size_t round) {
     const nn::Step& step = steps_[s];
@@ -377,7 +366,7 @@ class Maker {
     part.columns = narrow(step.columns);
     if (is_members(s) && value_[s] == kNone) return members(step, round);
     if (is(s, Operation::input) && value_[s] == kNone) {
-      constexpr PartKind kOf[] = {PartKind::features, PartKind::drawn,     PartKind::copy,    PartKind::arc_features,
+      constexpr PartKind kOf[] = {PartKind::features, PartKind::drawn,     PartKind::random,  PartKind::arc_features,
                                   PartKind::types,    PartKind::adjacency, PartKind::distance};
       part.kind = kOf[static_cast<std::size_t>(step.source)];
       return part;
@@ -421,7 +410,6 @@ class Maker {
     }
     op.out = value_of(s);
     op.activates = step.operation == Operation::activate;
-    if (op.activates) out_.values[op.out].slope = {true, step.activation};
     finish_rows(std::move(op));
   }
   static std::pair<uint64_t, float> dropping(const nn::Step& step) {
@@ -439,7 +427,7 @@ class Maker {
     }
     value.learned = count > 0;
     for (RowsOp::Part& part : op.parts) {
-      if (!part.there || !learned(part.in) || part.first % 16 != 0 || readers(part.in.value) != 1) continue;
+      if (!part.there || !learned(part.in) || part.first % 16 != 0 || out_.values[part.in.value].readers != 1) continue;
       ValueSpec& from = out_.values[part.in.value];
       if (count > 1 && from.slope.activated) continue;
       if (count == 1) value.slope = from.slope;
@@ -449,133 +437,102 @@ class Maker {
     }
     out_.ops.emplace_back(std::move(op));
   }
-  [[nodiscard]] std::size_t readers(std::size_t v) const {
-    for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (value_[s] == v) return uses_[s].size();
-    }
-    return 1;
-  }
   // ---- linear
-
-  struct Read {
-    std::size_t value;
-    bool neighbours, mean;
-    std::size_t tensor;
-    uint32_t first;  ///< column of the tensor
-  };
 
   void linear(std::size_t s) {
     const nn::Step& step = steps_[s];
-    std::vector<Read> reads;
-    const auto add = [&](const nn::Term& term, std::size_t tensor, uint32_t first) {
-      const bool mean = term.reduce == nn::Reduce::mean;
-      if (term.link == nn::Link::own || (term.link == nn::Link::neighbours && !weighted_)) {
-        reads.push_back({value_of(term.value), term.link == nn::Link::neighbours, mean, tensor, first});
-        return;
+    LinearOp op;
+    // Of every operand, which is a row and its neighbours: the weights of each, from some column on, and a bias.
+    struct Tensors {
+      std::pair<std::size_t, uint32_t> weights[2] = {{kNone, 0}, {kNone, 0}};
+      std::size_t bias = kNone;
+    };
+    std::vector<Tensors> tensors;
+    std::size_t bias = kNone;  // that no operand has yet
+    const std::size_t space = space_of(steps_[made_[s]], round_[made_[s]]);
+    const auto read = [&](const nn::Term& term, std::size_t weight, uint32_t first) {
+      const bool neighbours = term.link == nn::Link::neighbours && !weighted_;
+      const std::size_t v = read_value(step, term);
+      std::size_t at = 0;
+      const auto taken = [&] { return tensors[at].weights[neighbours].first != kNone; };
+      while (at < op.operands.size() && (op.operands[at].in.value != v || taken())) ++at;
+      if (at == op.operands.size()) {
+        op.operands.push_back({.in = {v}});
+        tensors.emplace_back();
       }
-      nn::Step read = step;  // an operation of its own makes what is read
-      read.columns = steps_[term.value].columns;
-      read.terms = {{term.value, term.link, term.reduce}};
-      reads.push_back({linked(read, 0), false, false, tensor, first});
+      tensors[at].weights[neighbours] = {weight, first};
+      if (bias != kNone) tensors[at].bias = std::exchange(bias, kNone);
+      const ValueSpec& from = out_.values[v];
+      if (!neighbours && from.space == space) return;
+      const bool rounds = out_.shape.levels[level_of(step)].rounds;
+      if (rounds && round_[s] - from.round != 1) refuse(step, "reads rows of several layers before");
+      op.operands[at].link = link_of(step, from.round);
+      if (neighbours) op.operands[at].mean = term.reduce == nn::Reduce::mean;
     };
-    struct Bias {
-      std::size_t tensor, read;
-    };
-    std::vector<Bias> biases;
-    const auto add_terms = [&](const nn::Step& of) {
-      if (of.bias != kNone) biases.push_back({of.bias, reads.size()});
-      for (const nn::Term& term : of.terms) {
+    for (const std::size_t part : parts_[s]) {
+      bias = steps_[part].bias;
+      for (const nn::Term& term : steps_[part].terms) {
         if (!opened_[term.value]) {
-          add(term, term.weight, 0);
+          read(term, term.weight, 0);
           continue;
         }
         uint32_t first = 0;
-        for (const nn::Term& part : steps_[term.value].terms) {
-          add(opened_[part.value] ? steps_[part.value].terms[0] : part, term.weight, first);
-          first += narrow(steps_[part.value].columns);
+        for (const nn::Term& side : steps_[term.value].terms) {
+          read(opened_[side.value] ? steps_[side.value].terms[0] : side, term.weight, first);
+          first += narrow(steps_[side.value].columns);
         }
       }
-    };
-    if (summed_[s]) {
-      for (const nn::Term& part : step.terms) add_terms(steps_[part.value]);
-    } else {
-      add_terms(step);
-    }
-    if (beside_[s] != kNone) {
-      const nn::Step& map = steps_[beside_[s]];
-      reads.push_back({edge_sums(steps_[map.terms[0].value]), false, false, map.terms[0].weight, 0});
-    }
-    LinearOp op;
-    op.out = value_of(made_[s]);
-    if (made_[s] != s && is(made_[s], Operation::activate)) {
-      out_.values[op.out].slope = {true, steps_[made_[s]].activation};
-    }
-    out_.values[op.out].learned = true;
-    op.out_blocks = blocks_of(narrow(step.columns));
-    // The row itself and its neighbours are one operand.
-    struct Matrices {
-      const Read* of[2] = {nullptr, nullptr};
-    };
-    std::vector<Matrices> matrices;
-    std::vector<std::size_t> operand_of;
-    for (const Read& read : reads) {
-      std::size_t at = 0;
-      while (at < op.operands.size() && (op.operands[at].in.value != read.value || matrices[at].of[read.neighbours])) {
-        ++at;
-      }
-      if (at == op.operands.size()) {
-        op.operands.push_back(new_operand(read.value, op.out_blocks));
-        matrices.emplace_back();
-      }
-      matrices[at].of[read.neighbours] = &read;
-      operand_of.push_back(at);
-      const ValueSpec& from = out_.values[read.value];
-      const std::size_t rounds = round_[s] - from.round;
-      LinearOp::Operand& operand = op.operands[at];
-      if (!read.neighbours && from.space == out_.values[op.out].space) continue;
-      if (rounds != 1 && out_.shape.levels[level_of(step)].rounds) refuse(step, "reads rows of several layers before");
-      operand.link = link_of(step, from.round);
-      if (read.neighbours) operand.mean = read.mean;
     }
     if (op.operands.size() > kMostOperands) {
       refuse(step, "reads " + std::to_string(op.operands.size()) + " values, and the layer-wise path takes at most " +
                        std::to_string(kMostOperands));
     }
+    op.out = value_of(made_[s]);
+    out_.values[op.out].learned = true;
+    op.out_blocks = blocks_of(narrow(step.columns));
     for (std::size_t o = 0; o < op.operands.size(); ++o) {
       LinearOp::Operand& operand = op.operands[o];
+      const uint32_t columns = out_.values[operand.in.value].columns;
+      operand.in_columns = padded16(columns);
+      operand.units = blocks_of(operand.in_columns) * op.out_blocks;
+      operand.weights = std::exchange(out_.weights, out_.weights + uint64_t{operand.units} * 2 * kBlock);
+      operand.counter = narrow(out_.counters++);
       const uint32_t at_once = operand.link == kNone  // a multiprocessor has one block of theirs
                                    ? 2 * weights_shape(operand.in_columns, padded16(narrow(step.columns)), 4).parts
                                    : operand.units;
       operand.most_slices = std::max(1u, most_slices_ / at_once);
-      operand.slots = out_.slots;
-      out_.slots += uint64_t{operand.units} * operand.most_slices * kSlot;
-      for (const Read* read : matrices[o].of) {
-        if (read == nullptr) continue;
-        Segment segment = segment_for(SegmentKind::weight, operand, op.out_blocks);
-        segment.matrix = read->neighbours ? 1 : 0;
-        segment.dense_forward = op.dense();
-        segment.dense_backward = operand.link == kNone;
-        segment.in = out_.values[read->value].columns;
-        add_segment(read->tensor, segment, read->first);
+      operand.slots = std::exchange(out_.slots, out_.slots + uint64_t{operand.units} * operand.most_slices * kSlot);
+      Segment segment{.kind = SegmentKind::bias,
+                      .counter = operand.counter,
+                      .out_blocks = op.out_blocks,
+                      .units = operand.units,
+                      .slots = operand.slots,
+                      .weights = operand.weights,
+                      .dense_forward = op.dense(),
+                      .dense_backward = operand.link == kNone};
+      if (tensors[o].bias != kNone) {
+        operand.bias = offset_of(tensors[o].bias);
+        add_segment(tensors[o].bias, segment);
       }
-    }
-    for (const Bias& bias : biases) {
-      LinearOp::Operand& operand = op.operands[operand_of[bias.read]];
-      operand.bias = narrow(program_.parameters.tensors[bias.tensor].offset);
-      add_segment(bias.tensor, segment_for(SegmentKind::bias, operand, op.out_blocks), 0);
+      segment.kind = SegmentKind::weight;
+      segment.in = columns;
+      for (const auto& [tensor, first] : tensors[o].weights) {
+        if (tensor != kNone) add_segment(tensor, segment, first);
+        ++segment.matrix;
+      }
     }
     out_.ops.emplace_back(std::move(op));
   }
-
-  LinearOp::Operand new_operand(std::size_t value, uint32_t out_blocks) {
-    LinearOp::Operand operand;
-    operand.in.value = value;
-    operand.in_columns = padded16(out_.values[value].columns);
-    operand.units = blocks_of(operand.in_columns) * out_blocks;
-    operand.weights = out_.weights;
-    operand.counter = narrow(out_.counters++);
-    out_.weights += uint64_t{operand.units} * 2 * kBlock;
-    return operand;
+  // What a linear step reads; where that is more than rows and the sums or means of their neighbours, an operation of
+  // its own makes it.
+  std::size_t read_value(const nn::Step& step, const nn::Term& term) {
+    const nn::Step& from = steps_[term.value];
+    if (term.link == nn::Link::own && from.space != step.space) return edge_sums(from);
+    if (term.link == nn::Link::own || (term.link == nn::Link::neighbours && !weighted_)) return value_of(term.value);
+    nn::Step read = step;
+    read.columns = from.columns;
+    read.terms = {{term.value, term.link, term.reduce}};
+    return linked(read, 0);
   }
 
   std::size_t edge_sums(const nn::Step& edges) {
@@ -592,11 +549,8 @@ class Maker {
 
   // ---- aggregate
 
-  struct Hops {
-    Hop there, back;
-  };
   // How a row finds what it reads, and that row the ones that read it.
-  static Hops hops_of(nn::Link link, nn::Space from, nn::Space to) {
+  static std::pair<Hop, Hop> hops_of(nn::Link link, nn::Space from, nn::Space to) {
     if (from == to && link == nn::Link::whole) return {Hop::self, Hop::self};
     struct Way {
       nn::Link link;
@@ -661,8 +615,7 @@ class Maker {
     if (step.onto == kNone && step.epsilon != kNone) op.onto.value = op.in.value;
     if (term.link == nn::Link::neighbours) op.link = link_of(step, round_[term.value]);
     const nn::Space from = steps_[term.value].space;
-    op.hop = hops_of(term.link, from, step.space).there;
-    op.back = hops_of(term.link, from, step.space).back;
+    std::tie(op.hop, op.back) = hops_of(term.link, from, step.space);
     op.times = times_of(term, from);
     op.reduce = term.reduce;
     op.activation = step.activation;
@@ -670,10 +623,9 @@ class Maker {
     op.counter = narrow(out_.counters++);
     out_.values[to].learned = learned(op.in) || learned(op.arcs) || learned(op.onto) || step.epsilon != kNone;
     if (step.epsilon != kNone) {
-      op.eps = program_.parameters.tensors[step.epsilon].offset;
-      op.slots = out_.slots;
-      out_.slots += op.most_slices;
-      add_segment(step.epsilon, parts_segment(op.slots, 1, op.counter), 0);
+      op.eps = offset_of(step.epsilon);
+      op.slots = std::exchange(out_.slots, out_.slots + op.most_slices);
+      add_segment(step.epsilon, parts_segment(op.slots, 1, op.counter));
     }
     if (term.reduce == nn::Reduce::max) {
       op.winners = out_.winners.size();
@@ -692,29 +644,26 @@ class Maker {
 
   void normalise(std::size_t s) {
     const nn::Step& step = steps_[s];
-    const auto offset = [&](std::size_t tensor) { return narrow(program_.parameters.tensors[tensor].offset); };
     const uint32_t columns = narrow(step.columns);
     NormOp op;
     op.in.value = value_of(step.terms[0].value);
     op.out = value_of(made_[s]);
-    if (made_[s] != s) out_.values[op.out].slope = {true, steps_[made_[s]].activation};
     out_.values[op.out].learned = true;
     op.by_row = step.norm == nn::Norm::layer;
-    op.weight = offset(step.terms[0].weight);
-    op.bias = offset(step.bias);
+    op.weight = offset_of(step.terms[0].weight);
+    op.bias = offset_of(step.bias);
     op.most_slices = most_slices_ / 2 * 3;  // blocks of threads that may measure it
     op.counter = narrow(out_.counters++);
-    op.slots = out_.slots;
-    out_.slots += uint64_t{op.most_slices} * 2 * columns;
-    add_segment(step.bias, parts_segment(op.slots, 2 * columns, op.counter), 0);
-    add_segment(step.terms[0].weight, parts_segment(op.slots + columns, 2 * columns, op.counter), 0);
+    op.slots = std::exchange(out_.slots, out_.slots + uint64_t{op.most_slices} * 2 * columns);
+    add_segment(step.bias, parts_segment(op.slots, 2 * columns, op.counter));
+    add_segment(step.terms[0].weight, parts_segment(op.slots + columns, 2 * columns, op.counter));
     if (!op.by_row) {
-      op.mean = offset(step.mean);
-      op.variance = offset(step.variance);
+      op.mean = offset_of(step.mean);
+      op.variance = offset_of(step.variance);
       op.running = out_.running;
       for (const std::size_t tensor : {step.mean, step.variance}) {
-        add_segment(tensor, {.kind = SegmentKind::running, .slots = out_.running}, 0);
-        out_.running += columns;
+        add_segment(tensor,
+                    {.kind = SegmentKind::running, .slots = std::exchange(out_.running, out_.running + columns)});
       }
     }
     op.which = out_.norms.size();
@@ -724,11 +673,8 @@ class Maker {
 
   // ---- over graphs
 
-  uint32_t numbers(std::size_t count) {
-    const uint32_t at = out_.graph_numbers;
-    out_.graph_numbers += narrow(count);
-    return at;
-  }
+  // Places of some numbers of a graph.
+  uint32_t numbers(std::size_t count) { return std::exchange(out_.graph_numbers, out_.graph_numbers + narrow(count)); }
   void pool(const nn::Step& step, const nn::Term& term, uint32_t to) {
     const std::size_t v = value_of(term.value);
     const nn::Step& from = steps_[term.value];
@@ -758,36 +704,51 @@ class Maker {
     out_.readouts.push_back(out_.ops.size());
     out_.ops.emplace_back(op);
   }
-  // Where a value over graphs stands; one that is over rows is read from there.
-  uint32_t placed(const nn::Step& step, std::size_t read) {
-    if (in_head(read)) return place_[read];
-    const uint32_t at = numbers(steps_[read].columns);
-    pool(step, {read, nn::Link::whole, nn::Reduce::sum}, at);
+  // Where what a step over graphs reads stands; rows are read from there.
+  uint32_t placed(const nn::Step& step, const nn::Term& term) {
+    if (head_[term.value]) return place_[term.value];
+    const uint32_t at = numbers(steps_[term.value].columns);
+    pool(step, term.link == nn::Link::own ? nn::Term{term.value, nn::Link::whole} : term, at);
     return at;
   }
   void graph_step(std::size_t s) {
     const nn::Step& step = steps_[s];
     place_[s] = numbers(step.columns);
     GraphStep graph{.out = place_[s], .columns = narrow(step.columns)};
-    const auto from = [&](std::size_t read) {
-      graph.in = placed(step, read);
-      graph.in_columns = narrow(steps_[read].columns);
+    const auto from = [&](const nn::Term& term) {
+      graph.in = placed(step, term);
+      graph.in_columns = narrow(steps_[term.value].columns);
     };
     switch (step.operation) {
       case Operation::aggregate:
         pool(step, step.terms[0], graph.out);
         if (step.onto == kNone) return;
         graph.add = true;
-        from(step.onto);
+        from({step.onto});
         out_.steps.push_back(graph);
         return;
       case Operation::linear:
-        for (const nn::Term& term : step.terms) graph_linear(step, term, graph);
+        graph.kind = GraphKind::linear;
+        if (step.bias != kNone) {
+          graph.bias = offset_of(step.bias);
+          add_segment(step.bias, {.kind = SegmentKind::graph_bias, .factor_d = graph.out});
+        }
+        for (const nn::Term& term : step.terms) {
+          from(term);
+          graph.weight = offset_of(term.weight);
+          add_segment(term.weight, {.kind = SegmentKind::graph_weight,
+                                    .in = graph.in_columns,
+                                    .factor_in = graph.in,
+                                    .factor_d = graph.out});
+          out_.steps.push_back(graph);
+          graph.add = true;
+          graph.bias = kNoBias;
+        }
         return;
       case Operation::concat:
       case Operation::add:
         for (const nn::Term& term : step.terms) {
-          from(term.value);
+          from(term);
           graph.columns = graph.in_columns;
           out_.steps.push_back(graph);
           graph.add = step.operation == Operation::add;
@@ -800,50 +761,20 @@ class Maker {
     graph.kind = step.operation == Operation::dropout ? GraphKind::dropout : GraphKind::activate;
     graph.activation = step.activation;
     std::tie(graph.threshold, graph.keep) = dropping(step);
-    from(step.terms[0].value);
+    from(step.terms[0]);
     out_.steps.push_back(graph);
-  }
-  void graph_linear(const nn::Step& step, const nn::Term& term, GraphStep& graph) {
-    graph.kind = GraphKind::linear;
-    graph.in_columns = narrow(steps_[term.value].columns);
-    if (term.link == nn::Link::own) {
-      graph.in = placed(step, term.value);
-    } else {
-      graph.in = numbers(graph.in_columns);
-      pool(step, term, graph.in);
-    }
-    const auto& tensors = program_.parameters.tensors;
-    graph.weight = narrow(tensors[term.weight].offset);
-    Segment segment{.kind = SegmentKind::graph_weight, .in = graph.in_columns};
-    segment.factor_in = graph.in;
-    segment.factor_d = graph.out;  // among the gradients: see finish_segments()
-    add_segment(term.weight, segment, 0);
-    if (!graph.add && step.bias != kNone) {
-      graph.bias = narrow(tensors[step.bias].offset);
-      segment.kind = SegmentKind::graph_bias;
-      segment.in = 0;
-      add_segment(step.bias, segment, 0);
-    }
-    out_.steps.push_back(graph);
-    graph.add = true;
-    graph.bias = kNoBias;
   }
 
   // ---- parameters
 
-  static Segment segment_for(SegmentKind kind, const LinearOp::Operand& operand, uint32_t out_blocks) {
-    return {.kind = kind,
-            .counter = operand.counter,
-            .out_blocks = out_blocks,
-            .units = operand.units,
-            .slots = operand.slots,
-            .weights = operand.weights};
+  [[nodiscard]] uint32_t offset_of(std::size_t tensor) const {
+    return narrow(program_.parameters.tensors[tensor].offset);
   }
   static Segment parts_segment(uint64_t slots, uint32_t apart, uint32_t counter) {
     return {.kind = SegmentKind::parts, .counter = counter, .units = apart, .slots = slots};
   }
   // The columns of a weight from `first` on, as many as the segment has, or a tensor as a whole.
-  void add_segment(std::size_t tensor, Segment segment, uint32_t first) {
+  void add_segment(std::size_t tensor, Segment segment, uint32_t first = 0) {
     const nn::Tensor& of = program_.parameters.tensors[tensor];
     segment.offset = narrow(of.offset) + first;
     segment.stride = of.shape.size() == 2 ? narrow(of.shape[1]) : 0;
@@ -861,12 +792,8 @@ class Maker {
     out_.segments.push_back(segment);
   }
   void finish_segments() {
-    for (Segment& segment : out_.segments) {
-      const bool graph = segment.kind == SegmentKind::graph_weight || segment.kind == SegmentKind::graph_bias;
-      if (graph) segment.factor_d += out_.graph_numbers;
-    }
     for (std::size_t t = 0; t < segment_of_.size(); ++t) {
-      if (segment_of_[t] == kNone) add_segment(t, {.kind = SegmentKind::unused}, 0);  // of steps that nobody reads
+      if (segment_of_[t] == kNone) add_segment(t, {.kind = SegmentKind::unused});  // of steps that nobody reads
     }
     out_.parameters = program_.parameters.size;
   }
@@ -976,7 +903,7 @@ class Maker {
         }
         value.slot = free.back();
         free.pop_back();
-        out_.gradients[value.slot].users.push_back({value.space, value.columns});
+        out_.gradients[value.slot].push_back(root(reading->value));
       }
       for (const std::size_t v : last[i]) {
         if (out_.values[v].slot != kNone) free.push_back(out_.values[v].slot);
@@ -998,10 +925,10 @@ class Maker {
   std::vector<bool> head_ = std::vector<bool>(steps_.size());
   Numbers round_ = Numbers(steps_.size());
   std::vector<bool> done_ = head_;    // another operation does it
-  Numbers maker_ = none_;             // of a value: the linear step that makes it
+  std::vector<bool> linear_ = head_;  // a linear operation makes its value
   Numbers made_ = none_;              // of a step that is linear or normalises: the step whose value it makes
-  Numbers beside_ = none_;            // of a linear step: the one of edge features that is added to it
-  std::vector<bool> summed_ = head_;  // sums of linear steps, which are one step
+  // Of a linear operation, by its first step or the sum that it is: the linear steps that are added up.
+  std::vector<Numbers> parts_ = std::vector<Numbers>(steps_.size());
   std::vector<bool> opened_ = head_;  // a concat whose parts linear steps read, and sums that they do
   std::vector<Home> home_ = std::vector<Home>(steps_.size());
   Numbers value_ = none_;

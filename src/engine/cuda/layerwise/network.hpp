@@ -25,7 +25,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 struct ValueSpec {
   std::size_t space = 0, round = 0;
   uint32_t columns = 0;
-  std::size_t buffer = 0;
+  std::size_t buffer = 0, readers = 1;
   uint32_t first = 0;    ///< column of the buffer
   bool learned = false;  ///< has a gradient, which is kept before the activation:
   Slope slope{};
@@ -40,15 +40,6 @@ struct BufferSpec {
   std::size_t space = 0;
   uint32_t columns = 0;
   bool floats = false;  ///< for a readout, whatever the precision
-};
-
-/// Memory of gradients that are not there at the same time.
-struct SlotSpec {
-  struct User {
-    std::size_t space;
-    uint32_t columns;
-  };
-  std::vector<User> users;
 };
 
 /// A value that an operation reads, and whether its gradient adds to what is there.
@@ -73,10 +64,6 @@ struct RowsOp {
   uint64_t threshold = 0;  ///< of dropout
   float keep = 1;
   std::vector<Part> parts;
-};
-
-struct RandomOp {
-  std::size_t out = 0;
 };
 
 struct LinearOp {
@@ -153,7 +140,7 @@ struct LossOp {
   Reading in{};
 };
 
-using Op = std::variant<RowsOp, RandomOp, LinearOp, GatherOp, NormOp, ProductOp, ReadoutOp, LossOp>;
+using Op = std::variant<RowsOp, LinearOp, GatherOp, NormOp, ProductOp, ReadoutOp, LossOp>;
 
 struct Network {
   /// `sets`: null for networks on nodes. Throws InputError that names a step which does not run here.
@@ -162,12 +149,12 @@ struct Network {
   blocks::Shape shape;
   std::vector<ValueSpec> values;
   std::vector<BufferSpec> buffers;
-  std::vector<SlotSpec> gradients;
-  std::vector<std::size_t> winners;   ///< of maxima over neighbours: the values
-  std::vector<Op> ops;                ///< over rows, in order
-  std::vector<std::size_t> readouts;  ///< which of the ops
-  std::vector<GraphStep> steps;       ///< over graphs
-  uint32_t graph_numbers = 0;         ///< that those steps make
+  std::vector<std::vector<std::size_t>> gradients;  ///< values whose are not there at the same time: they share memory
+  std::vector<std::size_t> winners;                 ///< of maxima over neighbours: the values
+  std::vector<Op> ops;                              ///< over rows, in order
+  std::vector<std::size_t> readouts;                ///< which of the ops
+  std::vector<GraphStep> steps;                     ///< over graphs
+  uint32_t graph_numbers = 0;                       ///< that those steps make
   uint32_t blocks_at_once =
       0;  ///< of threads: two per multiprocessor; a number of the device, and so is the sums' order
   uint32_t logits = 0, classes = 0, pooled = 0;

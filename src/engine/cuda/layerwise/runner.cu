@@ -14,8 +14,6 @@ using nn::kNone;
 constexpr float kLossScale = 256;  // of mixed precision
 constexpr std::size_t kClipParts = 128;
 
-uint2 words_of(Key key) { return make_uint2(key.lo, key.hi); }
-
 uint32_t tiles_of(uint32_t rows, uint32_t tile_rows = kTile) {
   return static_cast<uint32_t>((uint64_t{rows} + tile_rows - 1) / tile_rows);
 }
@@ -31,13 +29,13 @@ uint32_t tile_rows_for(uint32_t rows, std::size_t most_tiles) {
 std::size_t buffer_size(const Capacity& capacity, std::size_t space, uint32_t columns) {
   return std::size_t{capacity.rows[space]} * padded16(columns);
 }
-std::size_t slot_size(const Capacity& capacity, const SlotSpec& slot) {
-  std::size_t most = 0;
-  for (const SlotSpec::User& user : slot.users) most = std::max(most, buffer_size(capacity, user.space, user.columns));
-  return most;
-}
-std::size_t winners_size(const Network& network, const Capacity& capacity, std::size_t v) {
+std::size_t value_size(const Network& network, const Capacity& capacity, std::size_t v) {
   return buffer_size(capacity, network.values[v].space, network.values[v].columns);
+}
+std::size_t slot_size(const Network& network, const Capacity& capacity, std::span<const std::size_t> values) {
+  std::size_t most = 0;
+  for (const std::size_t v : values) most = std::max(most, value_size(network, capacity, v));
+  return most;
 }
 
 // Of a norm's numbers by column there are five, by row four.
@@ -119,11 +117,11 @@ class RunnerOf final : public Runner {
       buffers_.emplace_back(spec.floats ? 0 : size, kWhat).zero(stream);
       floats_.emplace_back(spec.floats ? size : 0, kWhat).zero(stream);
     }
-    for (const SlotSpec& slot : network.gradients) {
-      gradients_.emplace_back(slot_size(capacity, slot), "the gradients of a batch");
+    for (const auto& values : network.gradients) {
+      gradients_.emplace_back(slot_size(network, capacity, values), "the gradients of a batch");
     }
     for (const std::size_t v : network.winners) {
-      maxima_.emplace_back(winners_size(network, capacity, v), "the maxima of a batch");
+      maxima_.emplace_back(value_size(network, capacity, v), "the maxima of a batch");
     }
     for (const auto& norm : network.norms) {
       norms_.emplace_back(norm_size(network, capacity, norm), "the means and variances of a batch").zero(stream);
@@ -238,6 +236,13 @@ class RunnerOf final : public Runner {
     const bool floats = network_.buffers[value(v).buffer].floats;
     return {floats ? static_cast<const void*>(floats_[value(v).buffer].data()) : rows.data, rows.stride, floats};
   }
+  // Calls body with where a value is, halves or floats.
+  template <class Body>
+  void with_rows(std::size_t v, const Body& body) {
+    const ValueSpec& own = value(v);
+    if (network_.buffers[own.buffer].floats) return body(columns_from(floats_[own.buffer].data(), own.columns, 0));
+    body(at(v));
+  }
   [[nodiscard]] Rows<Element> gradient_at(std::size_t v) {
     const ValueSpec& from = network_.gradient_of(v);
     return columns_from(gradients_[from.slot].data(), from.columns, value(v).gradient_first);
@@ -299,7 +304,7 @@ class RunnerOf final : public Runner {
   // ---- values made number by number
 
   [[nodiscard]] Dropping dropping(const RowsOp& op) const {
-    return {op.drops && inputs_.dropout, words_of(inputs_.dropout_key), graphs_.numbers(), op.threshold, op.keep};
+    return {op.drops && inputs_.dropout, inputs_.dropout_key, graphs_.numbers(), op.threshold, op.keep};
   }
   void forward(const Batch& batch, const RowsOp& op) {
     const ValueSpec& out = value(op.out);
@@ -308,8 +313,10 @@ class RunnerOf final : public Runner {
     a.tile_rows = tile_rows_of<P>(a.rows.rows, out.columns);
     a.ground = ground(batch);
     a.ends = graphs_.ends(op.level);
-    a.drawn = inputs_.drawn;
-    a.places = inputs_.places;
+    a.pass = inputs_;
+    const nn::Distribution drawn = job_.model.distribution;
+    a.normal = drawn == nn::Distribution::normal || drawn == nn::Distribution::xavier_normal;
+    a.random_scale = feature_scale(job_.model);
     a.dropping = dropping(op);
     a.add = op.add;
     a.slope = {op.activates, out.slope.activation};
@@ -364,19 +371,6 @@ class RunnerOf final : public Runner {
     }
   }
 
-  void forward(const Batch& batch, const RandomOp& op) {
-    const nn::Distribution drawn = job_.model.distribution;
-    const RandomArguments a{batch.rows(value(op.out).space),
-                            graphs_.numbers(),
-                            value(op.out).columns,
-                            words_of(inputs_.features),
-                            drawn == nn::Distribution::normal || drawn == nn::Distribution::xavier_normal,
-                            feature_scale(job_.model),
-                            inputs_.pinned};
-    run(random_kernel<P>, tiles_of(a.rows.rows), a, at(op.out));
-  }
-  void backward(const Batch&, const RandomOp&) {}
-
   // ---- linear steps
 
   static uint32_t units(uint32_t columns) { return padded16(columns) / P::kStep; }
@@ -421,13 +415,6 @@ class RunnerOf final : public Runner {
     a.scale = norm.scale;
     a.x = norm.in;
   }
-  // Calls body with where a value goes, halves or floats.
-  template <class Body>
-  void to(std::size_t v, const Body& body) {
-    const ValueSpec& out = value(v);
-    if (network_.buffers[out.buffer].floats) return body(columns_from(floats_[out.buffer].data(), out.columns, 0));
-    body(at(v));
-  }
   void forward(const Batch& batch, const LinearOp& op) {
     const ValueSpec& out = value(op.out);
     if (op.dense()) {
@@ -440,7 +427,7 @@ class RunnerOf final : public Runner {
       a.columns = a.kept = out.columns;
       a.slope = out.slope;
       measure(batch, op.measured, false, a);
-      to(op.out, [&](const auto& rows) { dense<false>(a, rows); });
+      with_rows(op.out, [&](const auto& rows) { dense<false>(a, rows); });
       if (op.measured != kNone) measured_slices_[std::get<NormOp>(network_.ops[op.measured]).which] = slices_;
       return;
     }
@@ -459,7 +446,7 @@ class RunnerOf final : public Runner {
     a.slope = out.slope;
     a.tile_rows = tile_rows_for(a.out_rows.rows, op.operands[0].most_slices);
     const std::size_t blocks = std::size_t{tiles_of(a.out_rows.rows, a.tile_rows)} * op.out_blocks;
-    to(op.out, [&]<class Out>(const Rows<Out>& rows) {
+    with_rows(op.out, [&]<class Out>(const Rows<Out>& rows) {
       launch(forward_kernel<P, Out, kMore>, blocks, kThreads, kForwardShared<P>, stream_, a, rows);
     });
   }
@@ -692,41 +679,31 @@ class RunnerOf final : public Runner {
     LossArguments<P> a{};
     a.rows = batch.rows(in.space);
     a.first = graphs_.first_targets();
-    a.counts = inputs_.counts;
+    a.pass = inputs_;
     a.z = any(op.in.value);
     a.classes = in.columns;
-    a.logits = inputs_.logits;
     a.bad = bad_.data();
-    a.targets = inputs_.targets;
     a.loss = job_.loss;
     a.d_logits = d_logits_.data();
-    a.losses = inputs_.losses;
-    a.right = inputs_.right;
     a.scale = scale_of_loss();
     a.slope = in.slope;
     run(loss_kernel<P>, tiles_of(a.rows.rows, kThreads), a, leaving(op.in).to);
   }
   void backward(const Batch&, const LossOp&) {}
 
+  [[nodiscard]] PoolSource pooled(const Batch& batch, const ReadoutOp& op) {
+    const std::size_t space = value(op.in.value).space;
+    float* const values = part_values_[op.source].data();
+    uint32_t* const rows = part_rows_[op.source].data();
+    return {ends(op), op.which, batch.base(space), batch.part_base(space), batch.base(0), values, rows, op.copies};
+  }
   void forward(const Batch& batch, const ReadoutOp& op) {
     const ValueSpec& from = value(op.in.value);
-    const AnyRows rows = any(op.in.value);
-    const ReadoutArguments a{batch.rows(from.space),
-                             batch.part_base(from.space),
-                             ends(op),
-                             op.which,
-                             batch.base(0),
-                             from.columns,
-                             op.reduce == nn::Reduce::max,
-                             part_values_[op.source].data(),
-                             part_rows_[op.source].data(),
-                             bad_.data()};
-    const std::size_t parts = batch.plan.parts[from.space];
-    if (rows.floats) {
-      run(readout_kernel<P, float>, parts, a, Rows<const float>{static_cast<const float*>(rows.data), rows.stride});
-    } else {
-      run(readout_kernel<P, Element>, parts, a, read(op.in.value));
-    }
+    const bool max = op.reduce == nn::Reduce::max;
+    const ReadoutArguments a{batch.rows(from.space), pooled(batch, op), from.columns, max, bad_.data()};
+    with_rows(op.in.value, [&]<class T>(const Rows<T>& rows) {
+      run(readout_kernel<P, T>, batch.plan.parts[from.space], a, Rows<const T>{rows.data, rows.stride});
+    });
   }
   void backward(const Batch& batch, const ReadoutOp& op) {
     if (!wanted(op.in)) return;
@@ -745,19 +722,10 @@ class RunnerOf final : public Runner {
     HeadArguments a{};
     a.ids = batch.ids();
     a.graph_numbers = graphs_.numbers();
-    a.targets = inputs_.targets;
+    a.pass = inputs_;
     a.loss = job_.loss;
     for (std::size_t i = 0; i < network_.readouts.size(); ++i) {
-      const auto& op = std::get<ReadoutOp>(network_.ops[network_.readouts[i]]);
-      const std::size_t space = value(op.in.value).space;
-      a.sources[i] = {ends(op),
-                      op.which,
-                      batch.base(space),
-                      batch.part_base(space),
-                      batch.base(0),
-                      part_values_[i].data(),
-                      part_rows_[i].data(),
-                      op.copies};
+      a.sources[i] = pooled(batch, std::get<ReadoutOp>(network_.ops[network_.readouts[i]]));
     }
     a.parameters = parameters_.data();
     a.steps = steps_.data();
@@ -766,12 +734,7 @@ class RunnerOf final : public Runner {
     a.logits_at = network_.logits;
     a.classes = network_.classes;
     a.pooled_size = network_.pooled;
-    a.dropping = inputs_.dropout;
-    a.dropout_key = words_of(inputs_.dropout_key);
     a.kept = kept_.data();
-    a.logits = inputs_.logits;
-    a.losses = inputs_.losses;
-    a.right = inputs_.right;
     a.scale = scale_of_loss();
     a.d_pooled = d_pooled_.data();
     a.winners = inputs_.losses == nullptr ? nullptr : winners_.data();
@@ -871,8 +834,10 @@ std::size_t bytes_of(const Network& network, const Capacity& capacity) {
     bytes += buffer_size(capacity, buffer.space, buffer.columns) *
              (buffer.floats ? sizeof(float) : sizeof(typename P::Element));
   }
-  for (const SlotSpec& slot : network.gradients) bytes += slot_size(capacity, slot) * sizeof(typename P::Element);
-  for (const std::size_t v : network.winners) bytes += winners_size(network, capacity, v) * sizeof(uint32_t);
+  for (const auto& values : network.gradients) {
+    bytes += slot_size(network, capacity, values) * sizeof(typename P::Element);
+  }
+  for (const std::size_t v : network.winners) bytes += value_size(network, capacity, v) * sizeof(uint32_t);
   for (const auto& norm : network.norms) bytes += norm_size(network, capacity, norm) * sizeof(float);
   return bytes;
 }

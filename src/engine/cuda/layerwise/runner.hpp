@@ -19,24 +19,6 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// What a forward pass is besides its graphs. Pointers are the device's.
-struct PassInputs {
-  Key features;                      ///< of the random columns
-  const float* pinned = nullptr;     ///< instead of them: rows × random columns
-  DrawnColumns drawn{};              ///< marks or colours, where the model has them
-  const uint32_t* places = nullptr;  ///< of their rows: one per graph
-  const uint32_t* roots = nullptr;   ///< nodes that pairs begin with, graph after graph; null: all
-  bool by_batch = false;             ///< batches are normalised by themselves
-  Targets targets{};                 ///< training: by the ids of graphs, or where those of their nodes or edges begin
-  const uint8_t* counts = nullptr;   ///< training: by target of nodes or edges, whether it has a loss; null: all have
-  double divisor = 1;                ///< training: of the sum of losses (core/outcome.hpp)
-  bool dropout = false;
-  Key dropout_key;
-  float* logits = nullptr;    ///< graphs (nodes, edges) × classes
-  float* losses = nullptr;    ///< training: one each; null: no losses and gradients follow
-  uint32_t* right = nullptr;  ///< training: one each
-};
-
 /// A batch: where its numbers are on the device.
 struct Batch {
   const uint32_t* words;

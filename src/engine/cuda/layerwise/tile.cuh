@@ -48,6 +48,28 @@ struct Mixed {
     return (((n >> 3) * 4 + (k >> 4)) * 32 + lane) * 4 + ((k >> 3) & 1) * 2 + (k & 1);
   }
 
+  /// Factors of a product: 16 × kStep, and kStep × 8.
+  struct Left {
+    unsigned a[4];
+    __device__ __forceinline__ explicit Left(const unsigned (&from)[4]) : a{from[0], from[1], from[2], from[3]} {}
+  };
+  struct Right {
+    unsigned b[2];
+    __device__ __forceinline__ Right(unsigned first, unsigned second) : b{first, second} {}
+  };
+  __device__ __forceinline__ static void multiply(float (&sums)[4], const Left& left, const Right& right) {
+    mma_16816(sums, left.a, right.b[0], right.b[1]);
+  }
+  /// kStep rows of a tile from `row` on: 16 columns of them transposed, and as they are, 8 and 8.
+  __device__ __forceinline__ static void load_left(unsigned (&a)[4], const Half* tile, unsigned row, unsigned column) {
+    const unsigned matrix = threadIdx.x >> 3 & 3, in = threadIdx.x & 7;
+    ldmatrix_x4_trans(a, tile + place(row + in + (matrix >> 1) * 8, column + (matrix & 1) * 8));
+  }
+  __device__ __forceinline__ static void load_right(unsigned (&b)[4], const Half* tile, unsigned row, unsigned column) {
+    const unsigned matrix = threadIdx.x >> 3 & 3, in = threadIdx.x & 7;
+    ldmatrix_x4_trans(b, tile + place(row + in + (matrix & 1) * 8, column + (matrix >> 1) * 8));
+  }
+
   // Of a dense product (dense.cuh) a thread makes 8 bytes in a row of every kStep columns: the columns of fragments are
   // renamed, so that what is made goes to memory from registers.
   static constexpr unsigned kOwn = kStep / 4;
@@ -62,16 +84,21 @@ struct Mixed {
     out[0] = both.x, out[1] = both.y;
   }
   __device__ __forceinline__ static unsigned pack(const float* v) { return pack2(v[0], v[1]); }
-  struct Left {
-    unsigned a[4];
-    __device__ __forceinline__ explicit Left(const unsigned (&from)[4]) : a{from[0], from[1], from[2], from[3]} {}
-  };
   static constexpr unsigned kTerms = 2;
   __device__ __forceinline__ static void multiply(float (&sums)[kTerms][4], const Left& left, Fragment b) {
-    mma_16816(sums[0], left.a, b.x, b.y);
-    mma_16816(sums[1], left.a, b.z, b.w);
+    multiply(sums[0], left, {b.x, b.y});
+    multiply(sums[1], left, {b.z, b.w});
   }
 };
+
+/// A float as two tf32 numbers.
+struct Split {
+  unsigned high, low;
+};
+__device__ __forceinline__ Split split(unsigned bits) {
+  const unsigned high = bits & 0xffffe000u;
+  return {high, bits_of(float_of(bits) - float_of(high))};
+}
 
 struct Full {
   using Element = float;
@@ -95,6 +122,37 @@ struct Full {
     return (((n >> 3) * 8 + (k >> 3)) * 32 + lane) * 2 + ((k >> 2) & 1);
   }
 
+  struct Left {
+    unsigned high[4], low[4];
+    __device__ __forceinline__ explicit Left(const unsigned (&a)[4]) {
+      unrolled<4>([&](unsigned i) {
+        const Split both = split(a[i]);
+        high[i] = both.high;
+        low[i] = both.low;
+      });
+    }
+  };
+  struct Right {
+    Split b[2];
+    Right() = default;
+    __device__ __forceinline__ Right(unsigned first, unsigned second) : b{split(first), split(second)} {}
+  };
+  /// The small products first.
+  __device__ __forceinline__ static void multiply(float (&sums)[4], const Left& left, const Right& right) {
+    mma_1688_tf32(sums, left.low, right.b[0].high, right.b[1].high);
+    mma_1688_tf32(sums, left.high, right.b[0].low, right.b[1].low);
+    mma_1688_tf32(sums, left.high, right.b[0].high, right.b[1].high);
+  }
+  __device__ __forceinline__ static void load_left(unsigned (&a)[4], const float* tile, unsigned row, unsigned column) {
+    const unsigned g = threadIdx.x >> 2 & 7, t = threadIdx.x & 3;
+    unrolled<4>([&](unsigned i) { a[i] = bits_of(tile[place(row + t + (i >> 1) * 4, column + g + (i & 1) * 8)]); });
+  }
+  __device__ __forceinline__ static void load_right(unsigned (&b)[4], const float* tile, unsigned row,
+                                                    unsigned column) {
+    const unsigned g = threadIdx.x >> 2 & 7, t = threadIdx.x & 3;
+    unrolled<4>([&](unsigned i) { b[i] = bits_of(tile[place(row + t + (i & 1) * 4, column + g + (i >> 1) * 8)]); });
+  }
+
   static constexpr unsigned kOwn = kStep / 4;
   using Fragment = uint2;
   __host__ __device__ __forceinline__ static unsigned dense_index(unsigned k, unsigned n) {
@@ -102,128 +160,56 @@ struct Full {
   }
   __device__ __forceinline__ static void unpack(unsigned word, float* out) { out[0] = float_of(word); }
   __device__ __forceinline__ static unsigned pack(const float* v) { return bits_of(v[0]); }
-  struct Left;
   static constexpr unsigned kTerms = 1;
-  __device__ __forceinline__ static void multiply(float (&sums)[kTerms][4], const Left& left, Fragment b);
-};
-
-/// A float as two tf32 numbers.
-struct Split {
-  unsigned high, low;
-};
-__device__ __forceinline__ Split split(float value) {
-  const unsigned high = bits_of(value) & 0xffffe000u;
-  return {high, bits_of(value - float_of(high))};
-}
-
-/// c += a · b, the small products first.
-__device__ __forceinline__ void mma_split(float (&c)[4], const unsigned (&a_high)[4], const unsigned (&a_low)[4],
-                                          const Split& b0, const Split& b1) {
-  mma_1688_tf32(c, a_low, b0.high, b1.high);
-  mma_1688_tf32(c, a_high, b0.low, b1.low);
-  mma_1688_tf32(c, a_high, b0.high, b1.high);
-}
-
-struct Full::Left {
-  unsigned high[4], low[4];
-  __device__ __forceinline__ explicit Left(const unsigned (&a)[4]) {
-    unrolled<4>([&](unsigned i) {
-      const Split both = split(float_of(a[i]));
-      high[i] = both.high;
-      low[i] = both.low;
-    });
+  __device__ __forceinline__ static void multiply(float (&sums)[kTerms][4], const Left& left, Fragment b) {
+    multiply(sums[0], left, {b.x, b.y});
   }
 };
-__device__ __forceinline__ void Full::multiply(float (&sums)[kTerms][4], const Left& left, Fragment b) {
-  mma_split(sums[0], left.high, left.low, split(float_of(b.x)), split(float_of(b.y)));
-}
 
 /// sums[m][n] += rows row0 + 16 m … of the tile times columns 8 (n0 + n) … of the block, over `steps` steps of the
 /// inner dimension. `second`: whether the rows from row0 + 16 on are wanted.
-__device__ __forceinline__ void multiply_rows(float (&sums)[2][2][4], const Half* tile, unsigned row0, bool second,
-                                              const Half* block, unsigned n0, unsigned steps) {
+template <class P>
+__device__ __forceinline__ void multiply_rows(float (&sums)[2][2][4], const typename P::Element* tile, unsigned row0,
+                                              bool second, const typename P::Element* block, unsigned n0,
+                                              unsigned steps) {
+  constexpr unsigned kSteps = kTile / P::kStep;
   const unsigned lane = threadIdx.x & 31, row = row0 + (lane & 15);
-  const uint2* weights = reinterpret_cast<const uint2*>(block) + n0 * 4 * 32 + lane;
-#pragma unroll 4
+  const uint2* weights = reinterpret_cast<const uint2*>(block) + n0 * kSteps * 32 + lane;
+#pragma unroll(P::kStep / 4)
   for (unsigned s = 0; s < steps; ++s) {
-    const uint2 b0 = weights[s * 32], b1 = weights[(4 + s) * 32];
-    unsigned a[4];
-    ldmatrix_x4(a, tile + Mixed::place(row, s * 16 + (lane >> 4) * 8));
-    mma_16816(sums[0][0], a, b0.x, b0.y);
-    mma_16816(sums[0][1], a, b1.x, b1.y);
-    if (!second) continue;
-    ldmatrix_x4(a, tile + Mixed::place(row + 16, s * 16 + (lane >> 4) * 8));
-    mma_16816(sums[1][0], a, b0.x, b0.y);
-    mma_16816(sums[1][1], a, b1.x, b1.y);
-  }
-}
-__device__ __forceinline__ void multiply_rows(float (&sums)[2][2][4], const float* tile, unsigned row0, bool second,
-                                              const float* block, unsigned n0, unsigned steps) {
-  const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  const float2* weights = reinterpret_cast<const float2*>(block) + n0 * 8 * 32 + lane;
-#pragma unroll 2
-  for (unsigned s = 0; s < steps; ++s) {
-    const float2 w0 = weights[s * 32], w1 = weights[(8 + s) * 32];
-    const Split b[2][2] = {{split(w0.x), split(w0.y)}, {split(w1.x), split(w1.y)}};
+    const uint2 w0 = weights[s * 32], w1 = weights[(kSteps + s) * 32];
+    const typename P::Right b0(w0.x, w0.y), b1(w1.x, w1.y);
     unrolled<2>([&](unsigned m) {
       if (m == 1 && !second) return;
-      unsigned high[4], low[4];
-      unrolled<4>([&](unsigned i) {
-        const Split a = split(tile[Full::place(row0 + m * 16 + g + (i & 1) * 8, s * 8 + t + (i >> 1) * 4)]);
-        high[i] = a.high;
-        low[i] = a.low;
-      });
-      mma_split(sums[m][0], high, low, b[0][0], b[0][1]);
-      mma_split(sums[m][1], high, low, b[1][0], b[1][1]);
+      unsigned a[4];
+      ldmatrix_x4(a, tile + P::place(row + m * 16, s * P::kStep + (lane >> 4) * (P::kStep / 2)));
+      const typename P::Left left(a);
+      P::multiply(sums[m][0], left, b0);
+      P::multiply(sums[m][1], left, b1);
     });
   }
 }
 
 /// sums[m][n] += columns a0 + 16 m … of tile a, transposed, times columns b0 + 8 n … of tile b, over `rows` rows (a
-/// multiple of 16). Columns from a_end and b_end on are left out.
-__device__ __forceinline__ void multiply_columns(float (&sums)[2][4][4], const Half* a_tile, unsigned a0,
-                                                 unsigned a_end, const Half* b_tile, unsigned b0, unsigned b_end,
-                                                 unsigned rows) {
-  const unsigned lane = threadIdx.x & 31, matrix = lane >> 3, in = lane & 7;
-  for (unsigned k = 0; k < rows; k += 16) {
+/// multiple of 16). Columns from a_end and b_end on, multiples of 16, are left out.
+template <class P>
+__device__ __forceinline__ void multiply_columns(float (&sums)[2][4][4], const typename P::Element* a_tile, unsigned a0,
+                                                 unsigned a_end, const typename P::Element* b_tile, unsigned b0,
+                                                 unsigned b_end, unsigned rows) {
+  for (unsigned k = 0; k < rows; k += P::kStep) {
     unsigned b[2][4];
     unrolled<2>([&](unsigned n) {
-      if (b0 + n * 16 < b_end) {
-        ldmatrix_x4_trans(b[n], b_tile + Mixed::place(k + in + (matrix & 1) * 8, b0 + n * 16 + (matrix >> 1) * 8));
-      }
+      if (b0 + n * 16 < b_end) P::load_right(b[n], b_tile, k, b0 + n * 16);
     });
     unrolled<2>([&](unsigned m) {
       if (a0 + m * 16 >= a_end) return;
       unsigned a[4];
-      ldmatrix_x4_trans(a, a_tile + Mixed::place(k + in + (matrix >> 1) * 8, a0 + m * 16 + (matrix & 1) * 8));
+      P::load_left(a, a_tile, k, a0 + m * 16);
+      const typename P::Left left(a);
       unrolled<2>([&](unsigned n) {
         if (b0 + n * 16 >= b_end) return;
-        mma_16816(sums[m][2 * n], a, b[n][0], b[n][1]);
-        mma_16816(sums[m][2 * n + 1], a, b[n][2], b[n][3]);
-      });
-    });
-  }
-}
-__device__ __forceinline__ void multiply_columns(float (&sums)[2][4][4], const float* a_tile, unsigned a0,
-                                                 unsigned a_end, const float* b_tile, unsigned b0, unsigned b_end,
-                                                 unsigned rows) {
-  const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  for (unsigned k = 0; k < rows; k += 8) {
-    unsigned high[2][4], low[2][4];
-    unrolled<2>([&](unsigned m) {
-      if (a0 + m * 16 >= a_end) return;
-      unrolled<4>([&](unsigned i) {
-        const Split a = split(a_tile[Full::place(k + t + (i >> 1) * 4, a0 + m * 16 + g + (i & 1) * 8)]);
-        high[m][i] = a.high;
-        low[m][i] = a.low;
-      });
-    });
-    unrolled<4>([&](unsigned n) {
-      if (b0 + n * 8 >= b_end) return;
-      const Split b_first = split(b_tile[Full::place(k + t, b0 + n * 8 + g)]);
-      const Split b_second = split(b_tile[Full::place(k + t + 4, b0 + n * 8 + g)]);
-      unrolled<2>([&](unsigned m) {
-        if (a0 + m * 16 < a_end) mma_split(sums[m][n], high[m], low[m], b_first, b_second);
+        P::multiply(sums[m][2 * n], left, {b[n][0], b[n][1]});
+        P::multiply(sums[m][2 * n + 1], left, {b[n][2], b[n][3]});
       });
     });
   }

@@ -96,23 +96,20 @@ struct Corner<Full, kUnit> {
   template <bool kBias>
   __device__ __forceinline__ void add(float (&sums)[kUnit][kUnit][4], float (&bias)[kUnit][4], const float* d,
                                       const float* in) const {
+    constexpr unsigned kOne = 0x3f800000;
     const unsigned g = threadIdx.x >> 2 & 7, t = threadIdx.x & 3;
-    const Split one = {bits_of(1.0f), 0};
-    for (unsigned k = 0; k < kTile; k += 8) {
-      unsigned high[kUnit][4], low[kUnit][4];
+    const auto at = [&](const float* tile, unsigned row, unsigned column) {
+      return bits_of(tile[side_place<Full>(row, column)]);
+    };
+    for (unsigned k = 0; k < kTile; k += 8, d += 8 * kTile, in += 8 * kTile) {
+      Full::Right b[kUnit];
+      unrolled<kUnit>([&](unsigned n) { b[n] = {at(in, t, in0 + n * 8 + g), at(in, t + 4, in0 + n * 8 + g)}; });
       unrolled<kUnit>([&](unsigned m) {
-        unrolled<4>([&](unsigned i) {
-          const unsigned at = side_place<Full>(t + (i >> 1) * 4, out0 + m * 16 + g + (i & 1) * 8);
-          const Split a = split(d[at + k * kTile]);
-          high[m][i] = a.high;
-          low[m][i] = a.low;
-        });
-        if constexpr (kBias) mma_split(bias[m], high[m], low[m], one, one);
-      });
-      unrolled<kUnit>([&](unsigned n) {
-        const Split b_first = split(in[side_place<Full>(t, in0 + n * 8 + g) + k * kTile]);
-        const Split b_second = split(in[side_place<Full>(t + 4, in0 + n * 8 + g) + k * kTile]);
-        unrolled<kUnit>([&](unsigned m) { mma_split(sums[m][n], high[m], low[m], b_first, b_second); });
+        unsigned a[4];
+        unrolled<4>([&](unsigned i) { a[i] = at(d, t + (i >> 1) * 4, out0 + m * 16 + g + (i & 1) * 8); });
+        const Full::Left left(a);
+        if constexpr (kBias) Full::multiply(bias[m], left, {kOne, kOne});
+        unrolled<kUnit>([&](unsigned n) { Full::multiply(sums[m][n], left, b[n]); });
       });
     }
   }
