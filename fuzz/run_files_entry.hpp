@@ -47,7 +47,7 @@ inline void read_run_file_as(char kind, std::string_view bytes) {
       break;
     }
     case 'e':
-      (void)experiments::parse_experiments(bytes, "fuzz", "paper", "/nowhere");
+      (void)experiments::load_experiments({"fuzz", std::string(bytes), "/nowhere"}, "paper");
       break;
     default:
       break;

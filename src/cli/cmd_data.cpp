@@ -22,7 +22,7 @@ void look_into(const Call& call) {
   progress.finish();
   if (!page.empty()) {
     const std::string made = fmt::format("tyche inspect --data {} --page {}", call.word("data"), page);
-    report::write_page(page, report::confused_page_data(inspect::confused_pairs(found, dataset.set, made)));
+    report::write_page(page, inspect::confused_page(found, dataset.set, made));
   }
   print(call.json() ? inspect::to_json(found).dump(2) + "\n" : inspect::to_text(found));
 }

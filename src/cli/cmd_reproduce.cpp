@@ -166,7 +166,11 @@ void run(const Call& call) {
 
   const experiments::Paper paper = experiments::load_paper();
   experiments::Plan plan;
-  experiments::PlanOptions options{.engine = engine_of(call), .threads = threads, .progress = progress};
+  experiments::PlanOptions options{.engine = engine_of(call),
+                                   .threads = threads,
+                                   .progress = progress,
+                                   .resume = call.flag("resume"),
+                                   .cache = wl::default_cache_folder()};
   // Rank 0 makes the data; the others read it when it is there.
   ranks.together([&] {
     if (ranks.rank() != 0) return;
@@ -182,10 +186,8 @@ void run(const Call& call) {
     options.make_data = false;
     plan = experiments::make_plan(load(call), out, options);
   });
-  const experiments::RunOptions how{
-      .threads = threads, .resume = call.flag("resume"), .cache = wl::default_cache_folder(), .progress = progress};
   experiments::Outcome outcome;
-  in_step(ranks, [&] { outcome = experiments::run_plan(plan, ranks, how); });
+  in_step(ranks, [&] { outcome = experiments::run_plan(plan, ranks, options); });
   const bool nested = std::ranges::any_of(plan.experiments, &Experiment::nested);
   if (nested && outcome.complete == outcome.trials) {
     const std::size_t candidates = outcome.trained;
@@ -193,7 +195,7 @@ void run(const Call& call) {
     ranks.together([&] {
       if (ranks.rank() == 0) experiments::write_records(plan, profile, paper);
     });
-    in_step(ranks, [&] { outcome = experiments::run_plan(plan, ranks, how); });
+    in_step(ranks, [&] { outcome = experiments::run_plan(plan, ranks, options); });
     outcome.trained += candidates;
   }
   if (ranks.rank() != 0) return;

@@ -207,11 +207,10 @@ class Comparison {
       Json now = settings_;
       now.erase("data");
       if (before != now) {
-        throw InputError::at(
-            stored.string(), "",
-            fmt::format("this comparison was begun differently, so it cannot be resumed; begin another "
-                        "in a new folder:\n  it has {}\n  asked for {}",
-                        before.dump(), now.dump()));
+        throw InputError::at(stored.string(), "",
+                             "this comparison was begun differently, so it cannot be resumed; begin another "
+                             "in a new folder:\n  it has {}\n  asked for {}",
+                             before.dump(), now.dump());
       }
     }
     if (timed()) settings_["budget_seconds"] = options_.budget;
@@ -315,7 +314,7 @@ class Comparison {
   }
 
   /// Prepared for the networks of this configuration: most rows look at the graphs alike.
-  train::TrainingData& data_of(const train::RunConfig& config) {
+  const train::TrainingData& data_of(const train::RunConfig& config) {
     if (!data_ || !(features_ == config.data.features)) data_ = train::prepare(dataset_, config);
     features_ = config.data.features;
     return *data_;
@@ -324,21 +323,19 @@ class Comparison {
   /// Of the first fold, by the clock, records and checkpoints included: what lies between its first epoch, which has
   /// things to set up, and its fourth. On a part of its graphs, so that what is too dear is not begun for nothing: on
   /// more of them until that takes long enough to tell.
-  double seconds_of_epoch(const train::RunConfig& config, train::TrainingData& data,
+  double seconds_of_epoch(const train::RunConfig& config, const train::TrainingData& whole,
                           const std::filesystem::path& folder) {
-    struct Restored {
-      datasets::Fold& fold;
-      datasets::Fold whole = fold;
-      ~Restored() { fold = std::move(whole); }
-    } restored{data.folds[0]};
+    train::TrainingData data = whole;
     const std::filesystem::path place = folder / "timing";
-    const Stopwatch whole;
-    for (std::size_t step = std::max<std::size_t>(1, restored.whole.train.size() / kTimed);;
+    const Stopwatch since;
+    for (std::size_t step = std::max<std::size_t>(1, whole.folds[0].train.size() / kTimed);;
          step = std::max<std::size_t>(1, step / kTimedMore)) {
-      datasets::Fold& fold = restored.fold = {{}, {}, restored.whole.test};
-      for (std::size_t i = 0; i < restored.whole.train.size(); i += step) fold.train.push_back(restored.whole.train[i]);
-      for (std::size_t i = 0; i < restored.whole.validation.size(); i += step)
-        fold.validation.push_back(restored.whole.validation[i]);
+      const auto some = [&](const std::vector<std::uint32_t>& all) {
+        std::vector<std::uint32_t> out;
+        for (std::size_t i = 0; i < all.size(); i += step) out.push_back(all[i]);
+        return out;
+      };
+      data.folds[0] = {some(whole.folds[0].train), some(whole.folds[0].validation), whole.folds[0].test};
       std::filesystem::remove_all(place);
       const Stopwatch watch;
       double first = 0, seconds = 0;
@@ -354,15 +351,15 @@ class Comparison {
       }
       std::filesystem::remove_all(place);
       stop_if_asked();
-      if (step == 1 || whole.seconds() > options_.budget / 200)
+      if (step == 1 || since.seconds() > options_.budget / 200)
         return std::max(seconds * static_cast<double>(step), 1e-4);
     }
   }
 
   void stop_if_asked() const {
     if (!interrupted()) return;
-    throw Interrupted(fmt::format("stopped; everything so far is in {}: go on with the same call and --resume",
-                                  options_.out.string()));
+    throw Interrupted("stopped; everything so far is in {}: go on with the same call and --resume",
+                      options_.out.string());
   }
 
   void network(std::size_t at) {
@@ -625,8 +622,8 @@ class Comparison {
   const Options& options_;
   std::vector<Spec> specs_;
   std::vector<std::string> why_;  ///< a row is left out; empty: it is not
-  std::vector<double>
-      prices_;  ///< of a row: seconds of an epoch of a fold, of the smaller size; none before they are timed
+  /// Of a row: seconds of an epoch of a fold, of the smaller size; none before they are timed.
+  std::vector<double> prices_;
   std::optional<Task> task_;
   std::unique_ptr<FolderLock> lock_;
   std::unique_ptr<engine::Engine> engine_;
@@ -640,8 +637,7 @@ class Comparison {
   double slowness_ = 1;            ///< how much longer than planned rows took
 };
 
-}  // namespace
-
+/// "10m", "90s", "1h30m", "45": seconds. Throws InputError on anything else.
 double seconds_of(std::string_view text) {
   double sum = 0, number = 0;
   bool digits = false, bad = text.empty();
@@ -655,10 +651,11 @@ double seconds_of(std::string_view text) {
     sum += number * unit, number = 0, digits = false;
   }
   sum += number;
-  if (bad || !(sum > 0))
-    throw InputError(fmt::format("budget: expected a time like 10m, 90s or 1h30m; came '{}'", text));
+  if (bad || !(sum > 0)) throw InputError("budget: expected a time like 10m, 90s or 1h30m; came '{}'", text);
   return sum;
 }
+
+}  // namespace
 
 Options options_of(const tyche::Said& said) {
   Options out;

@@ -4,7 +4,7 @@
 ///
 ///   Options options;
 ///   options.out = "cmp";
-///   options.budget = seconds_of("10m");
+///   options.budget = 600;
 ///   const nlohmann::ordered_json found = compare(dataset, "mine.jsonl", options);
 ///   found["best"], found["verdict"]
 ///
@@ -23,7 +23,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "datasets/dataset.hpp"
@@ -56,9 +55,6 @@ struct Options {
   const Ranks* ranks = nullptr;
   std::string command;  ///< that was called, for the page
 };
-
-/// "10m", "90s", "1h30m", "45": seconds. Throws InputError on anything else.
-[[nodiscard]] double seconds_of(std::string_view text);
 
 /// What both the program and calls from C say of one: all but its folder, its data, and whom it tells.
 [[nodiscard]] Options options_of(const tyche::Said& said);

@@ -87,7 +87,7 @@ void add_areas(const Truth& truth, const Said& fold, std::vector<double>& values
     for (std::size_t k = 0; k < who.size(); ++k) beyond[who[k]] += (own[k + 1] - own[0]) * weight;
   }
   if (counted == 0) {
-    throw InputError(fmt::format("a test part of {} graphs has graphs of one label alone: no ROC AUC is defined", n));
+    throw InputError("a test part of {} graphs has graphs of one label alone: no ROC AUC is defined", n);
   }
   for (std::size_t i = 0; i < n; ++i) values.push_back((areas + beyond[i]) / counted);
 }
@@ -116,6 +116,78 @@ void calibrate(const Truth& truth, std::span<const Said> folds, Judged& out) {
   out.calibration_error = error;
 }
 
+using Rows = std::vector<nlohmann::ordered_json>;
+using Json = nlohmann::ordered_json;
+
+constexpr double kChance = 0.05;
+
+/// How much better a is than b, above 0 where it is.
+double gain(Metric metric, const Json& a, const Json& b) {
+  const double more = a["score"].get<double>() - b["score"].get<double>();
+  return larger_is_better(metric) ? more : -more;
+}
+
+/// "12.50 points", "0.0310".
+std::string amount(Metric metric, double difference) {
+  return metric == Metric::accuracy ? fmt::format("{:.2f} points", 100 * difference)
+                                    : fmt::format("{:.4f}", difference);
+}
+
+std::string p_words(double p) { return p < 0.0001 ? "p < 0.0001" : fmt::format("p = {:.4f}", p); }
+
+double p_of(Metric metric, const Json& a, const Json& b) {
+  return paired_p(metric, a["values"].get<std::vector<double>>(), b["values"].get<std::vector<double>>());
+}
+
+Json ceilings_of(const datasets::Dataset& dataset, const Truth& truth, unsigned threads) {
+  inspect::Options options;
+  options.task = truth.classes > 0 ? inspect::Task::classes : inspect::Task::targets;
+  options.threads = threads;
+  std::optional<datasets::Dataset> learned;  // the columns that are, where those are not all
+  if (truth.classes == 0 && truth.columns != dataset.set.target_dim) {
+    learned = dataset;
+    learned->set.target_dim = truth.columns;
+    learned->set.targets.assign(truth.targets.begin(), truth.targets.end());
+  }
+  const inspect::Inspection found = inspect::examine(learned ? *learned : dataset, options);
+  Json out = {{"measure", truth.classes > 0 ? "accuracy" : "r2"}};
+  const auto put = [&](const char* key, const std::optional<inspect::Score>& score) {
+    if (score && score->score) out[key] = *score->score;
+  };
+  put("one_wl", found.all.one_wl);
+  put("two_wl", found.all.two_wl);
+  put("everyone", found.all.everyone);
+  out["says"] = found.verdict;
+  return out;
+}
+
+std::string words(Metric metric, const Rows& rows, const Json& baseline, const Json* winner, std::size_t tests) {
+  const std::string base = fmt::format("{} ({} {})", baseline["name"].get<std::string>(), title(metric),
+                                       in_words(metric, baseline["score"]));
+  if (winner == nullptr) {
+    return fmt::format(
+        "Nothing beats the baseline: no network is better than {} by more than chance explains ({} of "
+        "{} graphs, 5 % for all together).",
+        base, counted(tests, "paired test"), baseline["values"].size());
+  }
+  const Json& best = *winner;
+  std::string text =
+      fmt::format("{} is the best: {} {} ({} to {}), {} better than the baseline, {}; {}, corrected for {}.",
+                  best["name"].get<std::string>(), title(metric), in_words(metric, best["score"]),
+                  in_words(metric, best["low"]), in_words(metric, best["high"]),
+                  amount(metric, gain(metric, best, baseline)), base, p_words(best["p"]), counted(tests, "test"));
+  for (const Json& row : rows) {
+    const bool twin = row.value("kind", "") == best.value("kind", "-") && row["random"] != best["random"];
+    if (!twin) continue;
+    const double more = gain(metric, best, row);
+    text += fmt::format(
+        " {} random {}: {} ({}).", best["random"].get<bool>() ? "Without" : "With", best["drawn"].get<std::string>(),
+        more == 0 ? "the same" : fmt::format("{} {}", amount(metric, std::abs(more)), more > 0 ? "worse" : "better"),
+        p_words(p_of(metric, best, row)));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view name(Metric metric) {
@@ -126,7 +198,7 @@ Metric parse_metric(std::string_view text) {
   for (const Metric metric : {Metric::accuracy, Metric::roc_auc, Metric::mae}) {
     if (text == name(metric)) return metric;
   }
-  throw InputError(fmt::format("a comparison goes by accuracy, roc_auc or mae; came '{}'", text));
+  throw InputError("a comparison goes by accuracy, roc_auc or mae; came '{}'", text);
 }
 
 Judged judge(Metric metric, const Truth& truth, std::span<const Said> folds) {
@@ -205,82 +277,6 @@ std::string in_words(Metric metric, double score) {
   return metric == Metric::accuracy ? fmt::format("{:.2f} %", 100 * score) : fmt::format("{:.4f}", score);
 }
 
-namespace {
-
-using Rows = std::vector<nlohmann::ordered_json>;
-using Json = nlohmann::ordered_json;
-
-constexpr double kChance = 0.05;
-
-/// How much better a is than b, above 0 where it is.
-double gain(Metric metric, const Json& a, const Json& b) {
-  const double more = a["score"].get<double>() - b["score"].get<double>();
-  return larger_is_better(metric) ? more : -more;
-}
-
-/// "12.50 points", "0.0310".
-std::string amount(Metric metric, double difference) {
-  return metric == Metric::accuracy ? fmt::format("{:.2f} points", 100 * difference)
-                                    : fmt::format("{:.4f}", difference);
-}
-
-std::string p_words(double p) { return p < 0.0001 ? "p < 0.0001" : fmt::format("p = {:.4f}", p); }
-
-double p_of(Metric metric, const Json& a, const Json& b) {
-  return paired_p(metric, a["values"].get<std::vector<double>>(), b["values"].get<std::vector<double>>());
-}
-
-Json ceilings_of(const datasets::Dataset& dataset, const Truth& truth, unsigned threads) {
-  inspect::Options options;
-  options.task = truth.classes > 0 ? inspect::Task::classes : inspect::Task::targets;
-  options.threads = threads;
-  std::optional<datasets::Dataset> learned;  // the columns that are, where those are not all
-  if (truth.classes == 0 && truth.columns != dataset.set.target_dim) {
-    learned = dataset;
-    learned->set.target_dim = truth.columns;
-    learned->set.targets.assign(truth.targets.begin(), truth.targets.end());
-  }
-  const inspect::Inspection found = inspect::examine(learned ? *learned : dataset, options);
-  Json out = {{"measure", truth.classes > 0 ? "accuracy" : "r2"}};
-  const auto put = [&](const char* key, const std::optional<inspect::Score>& score) {
-    if (score && score->score) out[key] = *score->score;
-  };
-  put("one_wl", found.all.one_wl);
-  put("two_wl", found.all.two_wl);
-  put("everyone", found.all.everyone);
-  out["says"] = found.verdict;
-  return out;
-}
-
-std::string words(Metric metric, const Rows& rows, const Json& baseline, const Json* winner, std::size_t tests) {
-  const std::string base = fmt::format("{} ({} {})", baseline["name"].get<std::string>(), title(metric),
-                                       in_words(metric, baseline["score"]));
-  if (winner == nullptr) {
-    return fmt::format(
-        "Nothing beats the baseline: no network is better than {} by more than chance explains ({} of "
-        "{} graphs, 5 % for all together).",
-        base, counted(tests, "paired test"), baseline["values"].size());
-  }
-  const Json& best = *winner;
-  std::string text =
-      fmt::format("{} is the best: {} {} ({} to {}), {} better than the baseline, {}; {}, corrected for {}.",
-                  best["name"].get<std::string>(), title(metric), in_words(metric, best["score"]),
-                  in_words(metric, best["low"]), in_words(metric, best["high"]),
-                  amount(metric, gain(metric, best, baseline)), base, p_words(best["p"]), counted(tests, "test"));
-  for (const Json& row : rows) {
-    const bool twin = row.value("kind", "") == best.value("kind", "-") && row["random"] != best["random"];
-    if (!twin) continue;
-    const double more = gain(metric, best, row);
-    text += fmt::format(
-        " {} random {}: {} ({}).", best["random"].get<bool>() ? "Without" : "With", best["drawn"].get<std::string>(),
-        more == 0 ? "the same" : fmt::format("{} {}", amount(metric, std::abs(more)), more > 0 ? "worse" : "better"),
-        p_words(p_of(metric, best, row)));
-  }
-  return text;
-}
-
-}  // namespace
-
 nlohmann::ordered_json verdict(Metric metric, const Rows& given, const datasets::Dataset& dataset, const Truth& truth,
                                unsigned threads) {
   Rows rows = given;
@@ -311,17 +307,13 @@ nlohmann::ordered_json verdict(Metric metric, const Rows& given, const datasets:
   Json tests = Json::array();
   std::vector<double> pairs;
   for (std::size_t a = 0; a < rows.size(); ++a) {
-    for (std::size_t b = a + 1; b < rows.size(); ++b) pairs.push_back(p_of(metric, rows[a], rows[b]));
-  }
-  pairs = holm(pairs);
-  for (std::size_t a = 0, i = 0; a < rows.size(); ++a) {
-    for (std::size_t b = a + 1; b < rows.size(); ++b, ++i) {
-      tests.push_back({{"a", rows[a]["name"]},
-                       {"b", rows[b]["name"]},
-                       {"difference", gain(metric, rows[a], rows[b])},
-                       {"p", pairs[i]}});
+    for (std::size_t b = a + 1; b < rows.size(); ++b) {
+      tests.push_back({{"a", rows[a]["name"]}, {"b", rows[b]["name"]}, {"difference", gain(metric, rows[a], rows[b])}});
+      pairs.push_back(p_of(metric, rows[a], rows[b]));
     }
   }
+  pairs = holm(pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) tests[i]["p"] = pairs[i];
   Json found = {{"metric", name(metric)},
                 {"larger_is_better", larger_is_better(metric)},
                 {"graphs", baseline["values"].size()},

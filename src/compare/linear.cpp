@@ -15,6 +15,8 @@ namespace tyche::compare {
 namespace {
 
 constexpr std::size_t kDegrees = 16, kMostTypes = 64;
+constexpr std::uint32_t kRounds = 3;
+constexpr std::size_t kMostColours = 256;
 constexpr int kNewtonSteps = 8;
 constexpr double kRidges[] = {1, 0.1, 10, 100};  // of equals the first
 
@@ -172,6 +174,25 @@ std::vector<double> guess(const Truth& truth, std::span<const std::uint32_t> tra
   return sum;
 }
 
+/// The loss of answers, for choosing: cross-entropy (of binary targets by column), or the squared error.
+double loss_of(std::span<const double> answers, const Truth& truth, std::span<const std::uint32_t> asked) {
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto row = answers.subspan(i * truth.width(), truth.width());
+    if (truth.classes > 0) {
+      sum -= std::log(std::max(row[truth.labels[asked[i]]], 1e-12)), ++count;
+      continue;
+    }
+    for (std::size_t c = 0; c < truth.columns; ++c) {
+      const double own = truth.targets[asked[i] * truth.columns + c];
+      if (std::isnan(own)) continue;
+      sum += truth.binary ? -std::log(std::max(own == 1 ? row[c] : 1 - row[c], 1e-12)) : std::pow(row[c] - own, 2);
+      ++count;
+    }
+  }
+  return count > 0 ? sum / count : 0;
+}
+
 }  // namespace
 
 Table size_and_degrees(const GraphSet& set) {
@@ -196,15 +217,15 @@ Table size_and_degrees(const GraphSet& set) {
   return table;
 }
 
-Table colour_counts(const GraphSet& set, std::uint32_t rounds, std::size_t most) {
+Table colour_counts(const GraphSet& set) {
   GraphSet folded{.name = {}, .graphs = set.graphs, .labels = {}, .attributes = {}};
   if (set.categories + set.edge_categories > 0) {
     folded = set;
     fold_categories(std::array{&folded});
   }
-  const wl::Colouring colouring = wl::refine(folded.graphs.all(), {.max_rounds = rounds, .keep_rounds = true});
+  const wl::Colouring colouring = wl::refine(folded.graphs.all(), {.max_rounds = kRounds, .keep_rounds = true});
   Table table{0, std::vector<std::vector<Cell>>(set.graphs.size())};
-  const std::size_t of_round = std::max<std::size_t>(16, most / colouring.history.size());
+  const std::size_t of_round = std::max<std::size_t>(16, kMostColours / colouring.history.size());
   for (const std::vector<wl::Colour>& round : colouring.history) {
     append_counts(table, set, of_round, [&](std::size_t g) {
       return std::span(round).subspan(colouring.first[g], colouring.first[g + 1] - colouring.first[g]);
@@ -212,24 +233,6 @@ Table colour_counts(const GraphSet& set, std::uint32_t rounds, std::size_t most)
   }
   append_attributes(table, set);
   return table;
-}
-
-double loss_of(std::span<const double> answers, const Truth& truth, std::span<const std::uint32_t> asked) {
-  double sum = 0, count = 0;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto row = answers.subspan(i * truth.width(), truth.width());
-    if (truth.classes > 0) {
-      sum -= std::log(std::max(row[truth.labels[asked[i]]], 1e-12)), ++count;
-      continue;
-    }
-    for (std::size_t c = 0; c < truth.columns; ++c) {
-      const double own = truth.targets[asked[i] * truth.columns + c];
-      if (std::isnan(own)) continue;
-      sum += truth.binary ? -std::log(std::max(own == 1 ? row[c] : 1 - row[c], 1e-12)) : std::pow(row[c] - own, 2);
-      ++count;
-    }
-  }
-  return count > 0 ? sum / count : 0;
 }
 
 std::vector<double> linear_answers(const Table& table, const Truth& truth, const datasets::Fold& fold,

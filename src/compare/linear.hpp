@@ -1,7 +1,7 @@
 #pragma once
 /// What can be said without a network: columns counted from a graph, and a linear model on them.
 ///
-///   const Table counts = colour_counts(set, 3);                       // 1-WL colours of rounds 0 to 3
+///   const Table counts = colour_counts(set);                          // 1-WL colours of rounds 0 to 3
 ///   const std::vector<double> said = linear_answers(counts, answers, fold);   // of the fold's validation and test
 ///   part
 #include <cstdint>
@@ -27,9 +27,9 @@ struct Table {
 
 /// Nodes, edges, how many nodes have each degree (0 to 15 and above), type and edge label, sums of attributes.
 [[nodiscard]] Table size_and_degrees(const GraphSet& set);
-/// How often each of the `most` commonest colours of rounds 0 to `rounds` of colour refinement is there, and sums of
-/// attributes, which refinement does not see.
-[[nodiscard]] Table colour_counts(const GraphSet& set, std::uint32_t rounds = 3, std::size_t most = 256);
+/// How often each of the 256 commonest colours of rounds 0 to 3 of colour refinement is there, and sums of attributes,
+/// which refinement does not see.
+[[nodiscard]] Table colour_counts(const GraphSet& set);
 
 /// What is to be told of every graph: its class, or a row of targets (missing: NaN).
 struct Truth {
@@ -48,8 +48,5 @@ struct Truth {
 /// on columns standardised by the training part. A table without columns gives the shares of the classes, or the means.
 [[nodiscard]] std::vector<double> linear_answers(const Table& table, const Truth& truth, const datasets::Fold& fold,
                                                  std::span<const std::uint32_t> asked);
-
-/// The loss of answers, for choosing: cross-entropy (of binary targets by column), or the squared error.
-[[nodiscard]] double loss_of(std::span<const double> answers, const Truth& truth, std::span<const std::uint32_t> asked);
 
 }  // namespace tyche::compare

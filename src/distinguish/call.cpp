@@ -106,7 +106,10 @@ StoredRun distinguish(const Request& request, Settings settings, const PairSet& 
                            config.model.width, random_inputs(settings)));
   listener.say(fmt::format("engine  {}", engine->description()));
 
-  StoredRun run{settings, origin_of(pairs, refine(pairs, threads), settings, request.only), {}};
+  StoredRun run{
+      settings,
+      {config.data.path, config.data.format, request.only, kVersion, config.engine.description, refine(pairs, threads)},
+      {}};
   if (!request.out.empty()) write_origin(request.out, run.origin);
   const std::size_t before = records.results().size();
   // What this call added, for reports.
@@ -141,8 +144,8 @@ StoredRun distinguish(const Request& request, Settings settings, const PairSet& 
     tell_notes();
     if (request.out.empty()) throw;
     log();
-    throw Interrupted(fmt::format("{}; {} of {} results are in {}", stop.what(), records.results().size(),
-                                  pairs.size() * settings.seeds, request.out.string()));
+    throw Interrupted("{}; {} of {} results are in {}", stop.what(), records.results().size(),
+                      pairs.size() * settings.seeds, request.out.string());
   }
   log();
   tell_notes();
@@ -163,10 +166,10 @@ CategoryRow count(const StoredRun& run, std::string name, const std::function<bo
   for (const KnownPair& pair : run.origin.pairs) {
     if (!which(pair)) continue;
     ++row.pairs;
-    row.one += pair.refined.one ? 1 : 0;
-    row.two += pair.refined.two.value_or(false) ? 1 : 0;
-    row.leaves += pair.refined.leaf == wl::LeafVerdict::different ? 1 : 0;
-    row.isomorphic += pair.refined.leaf == wl::LeafVerdict::isomorphic ? 1 : 0;
+    row.one += pair.one ? 1 : 0;
+    row.two += pair.two.value_or(false) ? 1 : 0;
+    row.leaves += pair.leaf == wl::LeafVerdict::different ? 1 : 0;
+    row.isomorphic += pair.leaf == wl::LeafVerdict::isomorphic ? 1 : 0;
   }
   for (const PairResult& result : run.results) {
     const std::uint64_t seed = result.seed - run.settings.config.seed;
@@ -175,13 +178,6 @@ CategoryRow count(const StoredRun& run, std::string name, const std::function<bo
     row.controls[seed] += result.control.told_apart ? 1 : 0;
   }
   return row;
-}
-
-/// The share of fresh draws under a seed that the one network for all pairs called by their right name.
-double accuracy_of(const StoredRun& run, std::uint64_t seed) {
-  std::vector<PairResult> own;
-  std::ranges::copy_if(run.results, std::back_inserter(own), [&](const PairResult& r) { return r.seed == seed; });
-  return accuracy(own, run.settings);
 }
 
 std::string line(const CategoryRow& row) {
@@ -245,7 +241,7 @@ std::string to_table(const StoredRun& run) {
   for (const PairResult& result : run.results) {
     const KnownPair& pair = run.origin.pairs[result.pair];
     if (!result.verdict.told_apart) {
-      const bool isomorphic = pair.refined.leaf == wl::LeafVerdict::isomorphic;
+      const bool isomorphic = pair.leaf == wl::LeafVerdict::isomorphic;
       text += fmt::format("pair {}, seed {}: not told apart{}: {}\n", pair.name, result.seed,
                           isomorphic ? " (the graphs are isomorphic)" : "", detail(result.verdict, settings));
     }
@@ -261,7 +257,7 @@ std::string to_table(const StoredRun& run) {
   }
   for (std::uint64_t i = 0; settings.together && i < settings.seeds; ++i) {
     text += fmt::format("seed {}: {:.2f} % of fresh draws are called by their right name\n", settings.config.seed + i,
-                        100 * accuracy_of(run, settings.config.seed + i));
+                        100 * accuracy(run.results, settings, settings.config.seed + i));
   }
   return text + fmt::format("{}; {}; {}\n", test_in_words(settings, run.origin.pairs.size()),
                             counted(settings.seeds, "seed"), format_duration(run.seconds));
@@ -279,7 +275,7 @@ nlohmann::ordered_json to_json(const StoredRun& run) {
   json["seconds"] = run.seconds;
   if (settings.together) {
     for (std::uint64_t i = 0; i < settings.seeds; ++i) {
-      json["accuracy"].push_back(accuracy_of(run, settings.config.seed + i));
+      json["accuracy"].push_back(accuracy(run.results, settings, settings.config.seed + i));
     }
   }
   for (const char* list : {"failed", "failed_controls"}) json[list] = nlohmann::json::array();

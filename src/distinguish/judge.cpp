@@ -15,10 +15,14 @@
 namespace tyche::distinguish {
 
 namespace {
+
 // Outputs are floats: what is below this share of a column's variance is their rounding.
 constexpr double kRegular = 1e-10;
-}  // namespace
 
+/// Of rows of `columns` numbers each, row-major: their mean, and their sample covariance (of q rows, with q - 1).
+struct Moments {
+  std::vector<double> mean, covariance;
+};
 Moments moments(std::span<const double> rows, std::size_t columns) {
   const std::size_t d = columns, q = rows.size() / d;
   Moments out{std::vector<double>(d, 0.0), std::vector<double>(d * d, 0.0)};
@@ -33,6 +37,57 @@ Moments moments(std::span<const double> rows, std::size_t columns) {
   }
   return out;
 }
+
+/// Beyond a tie: logits so close that rounding decides are the same answer for both graphs, "not the first".
+bool calls_first(std::span<const float> z) {
+  const double size = 1.0 + std::abs(z[0]) + std::abs(z[1]);
+  return static_cast<double>(z[0]) - z[1] > kRounding * size;
+}
+
+struct Range {
+  double low, high;
+};
+Range range_of(std::span<const float> outputs, std::size_t columns, std::size_t column) {
+  Range range{outputs[column], outputs[column]};
+  for (std::size_t i = column; i < outputs.size(); i += columns) {
+    range.low = std::min<double>(range.low, outputs[i]);
+    range.high = std::max<double>(range.high, outputs[i]);
+  }
+  return range;
+}
+
+/// Renumbered copies of two graphs with what an engine needs of them: first those of a, then those of b; or in turn.
+struct Copies {
+  Copies(const FeaturedGraph& a, const FeaturedGraph& b, std::uint32_t of_each, bool in_turn, Key key)
+      : labels(2 * std::size_t{of_each}, 0), numbers(2 * std::size_t{of_each}) {
+    Stream stream(key);
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    for (const std::uint32_t i : numbers) {
+      const bool first = in_turn ? i % 2 == 0 : i < of_each;
+      FeaturedGraph copy = renumbered(first ? a : b, stream);
+      graphs.push_back(std::move(copy.graph));
+      features.push_back(std::move(copy.features));
+    }
+  }
+
+  std::vector<Graph> graphs;
+  std::vector<std::vector<float>> features;
+  std::vector<std::uint32_t> labels;   ///< all 0
+  std::vector<std::uint32_t> numbers;  ///< 0, 1, 2, …
+};
+
+/// How often graphs were called the first: of the first half of the rows, which are of one graph, and of the second.
+Verdict count_calls(std::span<const float> outputs, std::size_t columns) {
+  const std::size_t half = outputs.size() / 2;
+  Verdict verdict;
+  for (std::size_t i = 0; i < half; i += columns) {
+    verdict.first_a += calls_first(outputs.subspan(i, columns)) ? 1 : 0;
+    verdict.first_b += calls_first(outputs.subspan(half + i, columns)) ? 1 : 0;
+  }
+  return verdict;
+}
+
+}  // namespace
 
 std::optional<double> hotelling(std::span<const double> differences, std::size_t columns) {
   const std::size_t d = columns, q = d == 0 ? 0 : differences.size() / d;
@@ -62,35 +117,6 @@ std::optional<double> hotelling(std::span<const double> differences, std::size_t
   return static_cast<double>(q) * sum;
 }
 
-namespace {
-
-/// Beyond a tie: logits so close that rounding decides are the same answer for both graphs, "not the first".
-bool calls_first(std::span<const float> z) {
-  const double size = 1.0 + std::abs(z[0]) + std::abs(z[1]);
-  return static_cast<double>(z[0]) - z[1] > kRounding * size;
-}
-
-std::optional<double> hotelling_of(std::span<const float> outputs, std::size_t columns) {
-  const std::size_t half = outputs.size() / 2;
-  std::vector<double> differences(half);
-  for (std::size_t i = 0; i < half; ++i) differences[i] = static_cast<double>(outputs[i]) - outputs[half + i];
-  return hotelling(differences, columns);
-}
-
-struct Range {
-  double low, high;
-};
-Range range_of(std::span<const float> outputs, std::size_t columns, std::size_t column) {
-  Range range{outputs[column], outputs[column]};
-  for (std::size_t i = column; i < outputs.size(); i += columns) {
-    range.low = std::min<double>(range.low, outputs[i]);
-    range.high = std::max<double>(range.high, outputs[i]);
-  }
-  return range;
-}
-
-}  // namespace
-
 FeaturedGraph renumbered(const FeaturedGraph& sample, Stream& stream) {
   std::vector<Node> to(sample.graph.num_nodes());
   std::iota(to.begin(), to.end(), 0u);
@@ -104,33 +130,21 @@ FeaturedGraph renumbered(const FeaturedGraph& sample, Stream& stream) {
   return out;
 }
 
-Copies::Copies(const FeaturedGraph& a, const FeaturedGraph& b, std::uint32_t of_each, bool in_turn, Stream stream)
-    : labels(2 * std::size_t{of_each}, 0), numbers(2 * std::size_t{of_each}) {
-  std::iota(numbers.begin(), numbers.end(), 0u);
-  for (const std::uint32_t i : numbers) {
-    const bool first = in_turn ? i % 2 == 0 : i < of_each;
-    FeaturedGraph copy = renumbered(first ? a : b, stream);
-    graphs.push_back(std::move(copy.graph));
-    features.push_back(std::move(copy.features));
-  }
-}
-
 Verdict judge_random(std::span<const float> outputs, std::size_t columns, double level) {
   const auto draws = static_cast<std::uint32_t>(outputs.size() / columns / 2);
-  Verdict verdict;
-  for (std::uint32_t i = 0; i < draws; ++i) {
-    verdict.first_a += calls_first(outputs.subspan(i * columns, columns)) ? 1 : 0;
-    verdict.first_b += calls_first(outputs.subspan((draws + i) * columns, columns)) ? 1 : 0;
-  }
+  Verdict verdict = count_calls(outputs, columns);
   verdict.p = fisher_greater(verdict.first_a, draws, verdict.first_b, draws);
   verdict.told_apart = verdict.p <= level;
-  verdict.hotelling = hotelling_of(outputs, columns);
+  const std::size_t half = outputs.size() / 2;
+  std::vector<double> differences(half);
+  for (std::size_t i = 0; i < half; ++i) differences[i] = static_cast<double>(outputs[i]) - outputs[half + i];
+  verdict.hotelling = hotelling(differences, columns);
   return verdict;
 }
 
 Verdict judge_fixed(std::span<const float> outputs, std::size_t columns) {
   const std::size_t half = outputs.size() / 2;
-  Verdict verdict;
+  Verdict verdict = count_calls(outputs, columns);
   for (std::size_t c = 0; c < columns; ++c) {
     const Range a = range_of(outputs.first(half), columns, c), b = range_of(outputs.subspan(half), columns, c);
     const double spread = std::max(a.high - a.low, b.high - b.low);
@@ -139,10 +153,6 @@ Verdict judge_fixed(std::span<const float> outputs, std::size_t columns) {
     verdict.told_apart = verdict.told_apart || gap > kSpreads * spread + kRounding * size;
   }
   verdict.p = verdict.told_apart ? 0 : 1;
-  for (std::size_t i = 0; i < half; i += columns) {
-    verdict.first_a += calls_first(outputs.subspan(i, columns)) ? 1 : 0;
-    verdict.first_b += calls_first(outputs.subspan(half + i, columns)) ? 1 : 0;
-  }
   return verdict;  // the covariance is rounding: no T²
 }
 
@@ -150,7 +160,7 @@ Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const fl
               const FeaturedGraph& b, const engine::Draw& draw, std::uint32_t draws, double level) {
   const bool random = job.model.draws();
   const std::uint32_t copies = random ? draws : fixed_copies(job.model);
-  const Copies shown(a, b, copies, false, Stream(derive_key(draw.seed, Purpose::distinguish, draw.fold, 1)));
+  const Copies shown(a, b, copies, false, derive_key(draw.seed, Purpose::distinguish, draw.fold, 1));
   engine::Job own = job;
   own.data = {shown.graphs, shown.labels, shown.features};
   own.sets = nullptr;
@@ -161,10 +171,6 @@ Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const fl
 // ---- BREC's own protocol
 
 namespace {
-
-Copies copies_of(const FeaturedGraph& a, const FeaturedGraph& b, Key key) {
-  return {a, b, kReleasedCopies, true, Stream(key)};
-}
 
 /// Graphs first … first + count - 1 of the copies as a job of their own.
 engine::Job job_of(const Settings& settings, const Copies& copies, std::size_t first, std::size_t count) {
@@ -289,7 +295,7 @@ Verdict judge_outputs(std::span<const float> outputs, std::size_t columns) {
 PairResult judge_released(engine::Engine& engine, const Settings& settings, const FeaturedGraph& a,
                           const FeaturedGraph& b, std::uint64_t seed, std::uint32_t pair) {
   const auto key = [&](std::uint32_t use) { return derive_key(seed, Purpose::distinguish, pair, use); };
-  const Copies both = copies_of(a, b, key(3)), alone = copies_of(a, a, key(4));
+  const Copies both(a, b, kReleasedCopies, true, key(3)), alone(a, a, kReleasedCopies, true, key(4));
   engine::State state = engine::fresh_state(settings.config.model, seed, pair);
   engine::Draw draw{.seed = seed, .index = 0, .fold = pair, .epoch = 0, .pinned = {}};
   engine::Plateau plateau{.rate = settings.config.training.learning_rate};

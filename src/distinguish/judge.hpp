@@ -18,12 +18,6 @@ namespace tyche::distinguish {
 
 struct Settings;
 
-/// Of rows of `columns` numbers each, row-major: their mean, and their sample covariance (of q rows, with q - 1).
-struct Moments {
-  std::vector<double> mean, covariance;
-};
-[[nodiscard]] Moments moments(std::span<const double> rows, std::size_t columns);
-
 /// Hotelling's T² of paired differences, which BREC's own test is made of (without its factor q):
 /// q · D̄ᵀ S⁻¹ D̄ of q differences of `columns` numbers each, row-major; S is their sample covariance (q - 1). Nothing
 /// where S is not regular to the precision of floats, as when a graph has one leaf: then T² says nothing.
@@ -39,16 +33,6 @@ struct FeaturedGraph {
 };
 /// In another numbering of its nodes, drawn from the stream.
 [[nodiscard]] FeaturedGraph renumbered(const FeaturedGraph& sample, Stream& stream);
-
-/// Renumbered copies of two graphs with what an engine needs of them: first those of a, then those of b; or in turn.
-struct Copies {
-  Copies(const FeaturedGraph& a, const FeaturedGraph& b, std::uint32_t of_each, bool in_turn, Stream stream);
-
-  std::vector<Graph> graphs;
-  std::vector<std::vector<float>> features;
-  std::vector<std::uint32_t> labels;   ///< all 0
-  std::vector<std::uint32_t> numbers;  ///< 0, 1, 2, …
-};
 
 /// What was seen of a pair.
 struct Verdict {

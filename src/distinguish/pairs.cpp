@@ -19,9 +19,9 @@ void check_even(const std::filesystem::path& path, std::size_t graphs) {
   }
   if (graphs == 0 || graphs % 2 != 0) {
     throw InputError::at(path.string(), "",
-                         fmt::format("holds {} graphs; graphs 2i and 2i + 1 are a pair, so it takes an even number, at "
-                                     "least two",
-                                     graphs));
+                         "holds {} graphs; graphs 2i and 2i + 1 are a pair, so it takes an even number, at "
+                         "least two",
+                         graphs);
   }
 }
 

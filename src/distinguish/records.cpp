@@ -13,7 +13,6 @@
 #include "support/parallel.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
-#include "support/version.hpp"
 #include "support/words.hpp"
 #include "train/fields.hpp"
 #include "wl/wl.hpp"
@@ -47,6 +46,12 @@ Verdict verdict_from(const nlohmann::json& json) {
   return verdict;
 }
 
+PairResult result_from(const nlohmann::json& json) {
+  return {json_number<std::uint64_t>(json.at("seed")), json_number<std::uint32_t>(json.at("pair")),
+          json_number<std::uint32_t>(json.at("epochs")), verdict_from(json.at("verdict")),
+          verdict_from(json.at("control"))};
+}
+
 void check_same(const std::filesystem::path& path, const nlohmann::json& stored, const nlohmann::json& asked,
                 const std::string& data) {
   const nlohmann::json before = stored.flatten(), after = asked.flatten();
@@ -68,6 +73,38 @@ void check_same(const std::filesystem::path& path, const nlohmann::json& stored,
   }
 }
 
+constexpr Node kMostNodes = 256;               // for 2-WL: its work grows with their cube
+constexpr std::uint64_t kMostWork = 20000000;  // of a search among leaves: a fraction of a second
+
+wl::LeafVerdict parse_leaf(const std::string& text) {
+  for (const auto verdict : {wl::LeafVerdict::isomorphic, wl::LeafVerdict::different}) {
+    if (text == wl::name(verdict)) return verdict;
+  }
+  return wl::LeafVerdict::unknown;
+}
+
+/// identity() back to settings; fields that an earlier version did not know have their defaults.
+Settings settings_from(const nlohmann::json& asked, const std::string& place) {
+  try {
+    Settings settings;
+    settings.config.data.standardise = false;
+    const nlohmann::json& config = asked.at("config");
+    for (const train::Field& field : train::fields()) {
+      if (config.contains(field.key)) field.assign(settings.config, config[field.key], place);
+    }
+    settings.scoring = parse_scoring(asked.at("scoring").get<std::string>());
+    settings.seeds = json_number<std::uint32_t>(asked.at("seeds"));
+    settings.together = asked.value("together", false);
+    if (asked.contains("draws")) settings.draws = json_number<std::uint32_t>(asked["draws"]);
+    if (settings.random() && asked.contains("train_draws")) {
+      settings.per_epoch = json_number<std::uint32_t>(asked["train_draws"]);
+    }
+    return settings;
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError::at(place, "", "is not what distinguish writes: {}", error.what());
+  }
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const PairResult& result, const PairSet& pairs) {
@@ -77,20 +114,6 @@ nlohmann::ordered_json to_json(const PairResult& result, const PairSet& pairs) {
           {"epochs", result.epochs},
           {"verdict", to_json(result.verdict)},
           {"control", to_json(result.control)}};
-}
-
-PairResult result_from_json(const nlohmann::json& json, std::string_view place) {
-  try {
-    PairResult result;
-    result.seed = json_number<std::uint64_t>(json.at("seed"));
-    result.pair = json_number<std::uint32_t>(json.at("pair"));
-    result.epochs = json_number<std::uint32_t>(json.at("epochs"));
-    result.verdict = verdict_from(json.at("verdict"));
-    result.control = verdict_from(json.at("control"));
-    return result;
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: {}", place, error.what()));
-  }
 }
 
 bool holds_run(const std::filesystem::path& folder) { return std::filesystem::exists(folder / kAsked); }
@@ -109,7 +132,11 @@ std::vector<PairResult> read_results(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kResults;
   std::vector<PairResult> results;
   for (const nlohmann::json entry : read_entries(path)) {
-    results.push_back(result_from_json(entry, fmt::format("{}: line {}", path.string(), results.size() + 1)));
+    try {
+      results.push_back(result_from(entry));
+    } catch (const nlohmann::json::exception& error) {
+      throw InputError::at(path.string(), fmt::format("line {}", results.size() + 1), error.what());
+    }
   }
   return results;
 }
@@ -155,16 +182,13 @@ void Records::add(const std::vector<PairResult>& results, const PairSet& pairs) 
   if (log_) log_->sync();
 }
 
-namespace {
-constexpr Node kMostNodes = 256;               // for 2-WL: its work grows with their cube
-constexpr std::uint64_t kMostWork = 20000000;  // of a search among leaves: a fraction of a second
-}  // namespace
-
-std::vector<Refined> refine(const PairSet& pairs, unsigned threads) {
-  std::vector<Refined> out(pairs.size());
+std::vector<KnownPair> refine(const PairSet& pairs, unsigned threads) {
+  std::vector<KnownPair> out(pairs.size());
   parallel_for(out.size(), threads, [&](std::size_t i) {
     if (interrupted()) throw Interrupted("stopped before all pairs were refined");
     const Graph &a = pairs.set.graphs[2 * i], &b = pairs.set.graphs[2 * i + 1];
+    out[i].name = pairs.names[i];
+    if (!pairs.categories.empty()) out[i].category = pairs.categories[i];
     out[i].one = wl::compare(a, b, {.dim = 1, .stop_when_distinguished = true}).distinguished;
     if (std::max(a.num_nodes(), b.num_nodes()) <= kMostNodes) {
       out[i].two = wl::compare(a, b, {.dim = 2, .stop_when_distinguished = true}).distinguished;
@@ -172,27 +196,6 @@ std::vector<Refined> refine(const PairSet& pairs, unsigned threads) {
     out[i].leaf = wl::compare_leaves(a, b, {}, 0, 1, kMostWork).verdict;
   });
   return out;
-}
-
-namespace {
-
-wl::LeafVerdict parse_leaf(const std::string& text) {
-  for (const auto verdict : {wl::LeafVerdict::isomorphic, wl::LeafVerdict::different}) {
-    if (text == wl::name(verdict)) return verdict;
-  }
-  return wl::LeafVerdict::unknown;
-}
-
-}  // namespace
-
-Origin origin_of(const PairSet& pairs, const std::vector<Refined>& refined, const Settings& settings,
-                 const std::vector<std::string>& only) {
-  Origin origin{
-      settings.config.data.path, settings.config.data.format, only, kVersion, settings.config.engine.description, {}};
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    origin.pairs.push_back({pairs.names[i], pairs.categories.empty() ? "" : pairs.categories[i], refined[i]});
-  }
-  return origin;
 }
 
 void write_origin(const std::filesystem::path& folder, const Origin& origin) {
@@ -204,28 +207,25 @@ void write_origin(const std::filesystem::path& folder, const Origin& origin) {
   // A line per pair: the file can be read by people, too.
   std::string text = json.dump(1);
   text.resize(text.size() - 2);
-  text += ",\n \"pairs\": [";
-  for (std::size_t i = 0; i < origin.pairs.size(); ++i) {
-    const KnownPair& pair = origin.pairs[i];
-    nlohmann::ordered_json entry = {{"name", pair.name},
-                                    {"category", pair.category},
-                                    {"wl1", pair.refined.one},
-                                    {"wl2", nullptr},
-                                    {"leaves", wl::name(pair.refined.leaf)}};
-    if (pair.refined.two) entry["wl2"] = *pair.refined.two;
-    text += fmt::format("{}\n  {}", i == 0 ? "" : ",",
-                        entry.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  std::vector<std::string> lines;
+  for (const KnownPair& pair : origin.pairs) {
+    const nlohmann::ordered_json entry = {{"name", pair.name},
+                                          {"category", pair.category},
+                                          {"wl1", pair.one},
+                                          {"wl2", pair.two ? nlohmann::ordered_json(*pair.two) : nullptr},
+                                          {"leaves", wl::name(pair.leaf)}};
+    lines.push_back(entry.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   }
-  write_sealed(folder / kPairs, text + "\n ]\n}\n");
+  write_sealed(folder / kPairs, fmt::format("{},\n \"pairs\": [\n  {}\n ]\n}}\n", text, fmt::join(lines, ",\n  ")));
 }
 
 Origin read_origin(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kPairs;
   if (!std::filesystem::exists(path)) {
     throw InputError::at(folder.string(), "",
-                         fmt::format("has no {}, which earlier versions did not write; the call that made the run adds "
-                                     "it when it is said again with --resume",
-                                     kPairs));
+                         "has no {}, which earlier versions did not write; the call that made the run adds "
+                         "it when it is said again with --resume",
+                         kPairs);
   }
   const std::string text = read_file(path);
   check_seal(text, path.string());
@@ -238,43 +238,18 @@ Origin read_origin(const std::filesystem::path& folder) {
                   json.at("engine").get<std::string>(),
                   {}};
     for (const nlohmann::json& entry : json.at("pairs")) {
-      KnownPair pair{entry.at("name").get<std::string>(), entry.at("category").get<std::string>(), {}};
-      pair.refined.one = entry.at("wl1").get<bool>();
-      if (!entry.at("wl2").is_null()) pair.refined.two = entry.at("wl2").get<bool>();
-      pair.refined.leaf = parse_leaf(entry.at("leaves").get<std::string>());
-      origin.pairs.push_back(std::move(pair));
+      KnownPair& pair = origin.pairs.emplace_back();
+      entry.at("name").get_to(pair.name);
+      entry.at("category").get_to(pair.category);
+      entry.at("wl1").get_to(pair.one);
+      if (!entry.at("wl2").is_null()) pair.two = entry.at("wl2").get<bool>();
+      pair.leaf = parse_leaf(entry.at("leaves").get<std::string>());
     }
     return origin;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError::at(path.string(), "", fmt::format("is no record of pairs: {}", error.what()));
+    throw InputError::at(path.string(), "", "is no record of pairs: {}", error.what());
   }
 }
-
-namespace {
-
-/// identity() back to settings; fields that an earlier version did not know have their defaults.
-Settings settings_from(const nlohmann::json& asked, const std::string& place) {
-  try {
-    Settings settings;
-    settings.config.data.standardise = false;
-    const nlohmann::json& config = asked.at("config");
-    for (const train::Field& field : train::fields()) {
-      if (config.contains(field.key)) field.assign(settings.config, config[field.key], place);
-    }
-    settings.scoring = parse_scoring(asked.at("scoring").get<std::string>());
-    settings.seeds = json_number<std::uint32_t>(asked.at("seeds"));
-    settings.together = asked.value("together", false);
-    if (asked.contains("draws")) settings.draws = json_number<std::uint32_t>(asked["draws"]);
-    if (settings.random() && asked.contains("train_draws")) {
-      settings.per_epoch = json_number<std::uint32_t>(asked["train_draws"]);
-    }
-    return settings;
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError::at(place, "", fmt::format("is not what distinguish writes: {}", error.what()));
-  }
-}
-
-}  // namespace
 
 StoredRun load_run(const std::filesystem::path& folder) {
   if (!holds_run(folder)) throw InputError::at(folder.string(), "", "holds no run of distinguish");
@@ -286,9 +261,8 @@ StoredRun load_run(const std::filesystem::path& folder) {
   run.results = read_results(folder);
   for (const PairResult& result : run.results) {
     if (result.pair < run.origin.pairs.size()) continue;
-    throw InputError::at(
-        (folder / kResults).string(), "",
-        fmt::format("has a result of pair {}, but there are {} pairs", result.pair, run.origin.pairs.size()));
+    throw InputError::at((folder / kResults).string(), "", "has a result of pair {}, but there are {} pairs",
+                         result.pair, run.origin.pairs.size());
   }
   run.log = read_entries(folder / "log.jsonl");
   for (const auto& call : run.log) run.seconds += call.value("seconds", 0.0);
@@ -321,8 +295,8 @@ PairSet load_pairs_of(const StoredRun& run) {
   PairSet pairs = load_pairs(data.path, format, run.origin.only, data.clean ? &cleaning : nullptr);
   const std::string hash = fmt::format("{:016x}", pairs.hash);
   if (hash != data.hash || pairs.size() != run.origin.pairs.size()) {
-    throw InputError::at(data.path, "",
-                         fmt::format("has changed since the run was made: content hash {}, then {}", hash, data.hash));
+    throw InputError::at(data.path, "", "has changed since the run was made: content hash {}, then {}", hash,
+                         data.hash);
   }
   return pairs;
 }

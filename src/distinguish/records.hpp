@@ -21,8 +21,6 @@
 namespace tyche::distinguish {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const PairResult& result, const PairSet& pairs);
-/// Throws InputError that begins with `place`.
-[[nodiscard]] PairResult result_from_json(const nlohmann::json& json, std::string_view place);
 
 /// Whether a folder holds a run of `distinguish`.
 [[nodiscard]] bool holds_run(const std::filesystem::path& folder);
@@ -55,27 +53,23 @@ class Records {
   std::vector<PairResult> results_;
 };
 
-/// What refinement says of a pair: printed beside what networks learned, and never counted.
-struct Refined {
+/// A pair, and what refinement says of it: printed beside what networks learned, and never counted.
+struct KnownPair {
+  std::string name;
+  std::string category;                             ///< empty where there are none
   bool one = false;                                 ///< told apart by 1-WL
-  std::optional<bool> two;                          ///< by 2-WL; nothing where the graphs are too large for it
+  std::optional<bool> two{};                        ///< by 2-WL; nothing where the graphs are too large for it
   wl::LeafVerdict leaf = wl::LeafVerdict::unknown;  ///< of all paths to the leaf, where they are few enough
 };
 
-/// One per pair, over the threads (0: all cores). Throws Interrupted when asked to stop.
-[[nodiscard]] std::vector<Refined> refine(const PairSet& pairs, unsigned threads);
+/// Over the threads (0: all cores). Throws Interrupted when asked to stop.
+[[nodiscard]] std::vector<KnownPair> refine(const PairSet& pairs, unsigned threads);
 
 /// Where the pairs of a run came from, and what refinement says of them: RUN/pairs.json, written as a run begins. With
 /// it a report needs the data for pictures alone, and refines nothing again.
 ///
-///   write_origin("run", origin_of(pairs, refined, settings, {"basic"}));
-///   read_origin("run").pairs[0].refined.two            // told apart by 2-WL?
-struct KnownPair {
-  std::string name;
-  std::string category;  ///< empty where there are none
-  Refined refined;
-};
-
+///   write_origin("run", {path, "", {"basic"}, kVersion, engine, refine(pairs, threads)});
+///   read_origin("run").pairs[0].two                    // told apart by 2-WL?
 struct Origin {
   std::string path;               ///< of the data, absolute
   std::string format;             ///< empty: told by content
@@ -85,9 +79,6 @@ struct Origin {
   std::vector<KnownPair> pairs;
 };
 
-/// Requires resolved settings and one entry of `refined` per pair.
-[[nodiscard]] Origin origin_of(const PairSet& pairs, const std::vector<Refined>& refined, const Settings& settings,
-                               const std::vector<std::string>& only);
 void write_origin(const std::filesystem::path& folder, const Origin& origin);
 /// Throws InputError where the file is missing (earlier versions wrote none) or damaged.
 [[nodiscard]] Origin read_origin(const std::filesystem::path& folder);

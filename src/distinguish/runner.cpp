@@ -49,12 +49,12 @@ struct ChunkData {
 /// job the slow way, and among CFI graphs small ones stand beside some of 198 nodes.
 constexpr std::array<Node, 2> kSizes = {64, 128};
 
-/// Pairs of the chunk (from 0) by their sizes; no group is empty.
-std::vector<std::vector<std::size_t>> by_size(const ChunkData& data) {
+/// Pairs of the chunk (from 0) by their sizes, or as one group; no group is empty.
+std::vector<std::vector<std::size_t>> groups_of(const ChunkData& data, bool by_size) {
   std::vector<std::vector<std::size_t>> groups(kSizes.size() + 1);
   for (std::size_t pair = 0; pair < data.graphs.size() / kPairSides; ++pair) {
     const Node most = std::max(data.graphs.num_nodes(kPairSides * pair), data.graphs.num_nodes(kPairSides * pair + 1));
-    const auto at = std::lower_bound(kSizes.begin(), kSizes.end(), most) - kSizes.begin();
+    const auto at = by_size ? std::lower_bound(kSizes.begin(), kSizes.end(), most) - kSizes.begin() : 0;
     groups[static_cast<std::size_t>(at)].push_back(pair);
   }
   std::erase_if(groups, [](const std::vector<std::size_t>& group) { return group.empty(); });
@@ -91,7 +91,9 @@ constexpr double kSecondsBetweenCheckpoints = 30;
 class Keeper {
  public:
   Keeper(std::filesystem::path path, train::RunConfig config, std::uint64_t seed)
-      : path_(std::move(path)), config_(with_seed(std::move(config), seed)), writer_(config_, 0) {}
+      : path_(std::move(path)), config_(std::move(config)) {
+    config_.seed = seed;
+  }
 
   [[nodiscard]] engine::State begin() const {
     if (path_.empty() || !std::filesystem::exists(path_)) return engine::fresh_state(config_.model, config_.seed, 0);
@@ -103,7 +105,7 @@ class Keeper {
   }
   void keep(const engine::State& state) {
     if (path_.empty()) return;
-    writer_.write(path_, state);
+    train::CheckpointWriter(config_, 0).write(path_, state);
     since_ = Stopwatch();
   }
   void keep_now_and_then(const engine::State& state) {
@@ -111,14 +113,8 @@ class Keeper {
   }
 
  private:
-  static train::RunConfig with_seed(train::RunConfig config, std::uint64_t seed) {
-    config.seed = seed;
-    return config;
-  }
-
   std::filesystem::path path_;
   train::RunConfig config_;
-  train::CheckpointWriter writer_;
   Stopwatch since_;
 };
 
@@ -198,9 +194,12 @@ std::array<FeaturedGraph, kPairSides> Runner::sides(std::uint32_t pair, std::uin
 }
 
 std::vector<PairResult> Runner::judged(const Chunk& chunk, std::uint64_t seed, const engine::Job& job,
-                                       const std::function<const engine::State&(std::uint32_t)>& state_of) {
+                                       std::span<const engine::Trial> trials) {
   std::vector<Verdict> verdicts(2 * std::size_t{chunk.count});
   const double level = settings_.level(pairs_.size());
+  const auto state_of = [&](std::size_t test) -> const engine::State& {
+    return trials[trials.size() == 1 ? 0 : test].state;
+  };
   parallel_for(verdicts.size(), one_judge_ ? 1 : threads_, [&](std::size_t index) {
     stop_if_asked();
     const auto i = static_cast<std::uint32_t>(index);
@@ -253,7 +252,7 @@ std::vector<PairResult> Runner::run_together(std::uint64_t seed, Progress* progr
     for (const auto& note : watch.notes()) notes_.push_back(note.second);
   }
   stop_if_asked();
-  return judged(chunks_[0], seed, job, [&](std::uint32_t) -> const engine::State& { return trial.state; });
+  return judged(chunks_[0], seed, job, {&trial, 1});
 }
 
 std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Progress* progress,
@@ -285,18 +284,13 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
                    .state = engine::fresh_state(job.model, seed, fold)});
   }
   // Networks on sets and pairs of nodes have one way to run, whatever the sizes.
-  const auto groups = by_size(data);
-  if (groups.size() == 1 || !job.model.on_nodes()) {
-    std::vector<std::size_t> pairs(chunk.count);
-    std::iota(pairs.begin(), pairs.end(), std::size_t{0});
-    train(chunk, job, pairs, all, progress);
-  } else {
-    for (const std::vector<std::size_t>& group : groups) {
-      train(chunk, job_of(settings_, data.graphs, data.features, only(data, group), data.labels), group, all, progress);
-    }
+  for (const std::vector<std::size_t>& group : groups_of(data, job.model.on_nodes())) {
+    engine::Job own = job_of(settings_, data.graphs, data.features, only(data, group), data.labels);
+    own.sets = job.sets;
+    train(chunk, own, group, all, progress);
   }
   stop_if_asked();
-  return judged(chunk, seed, job, [&](std::uint32_t i) -> const engine::State& { return all[i].state; });
+  return judged(chunk, seed, job, all);
 }
 
 void Runner::train(const Chunk& chunk, const engine::Job& job, const std::vector<std::size_t>& pairs,
@@ -331,11 +325,15 @@ void Runner::train(const Chunk& chunk, const engine::Job& job, const std::vector
   }
 }
 
-double accuracy(const std::vector<PairResult>& results, const Settings& settings) {
+double accuracy(const std::vector<PairResult>& results, const Settings& settings, std::uint64_t seed) {
   const double judged = settings.random() ? settings.draws : fixed_copies(settings.config.model);
-  double right = 0;
-  for (const PairResult& result : results) right += result.verdict.first_a + (judged - result.verdict.first_b);
-  return results.empty() ? 0 : right / (2 * judged * static_cast<double>(results.size()));
+  double right = 0, all = 0;
+  for (const PairResult& result : results) {
+    if (result.seed != seed) continue;
+    right += result.verdict.first_a + (judged - result.verdict.first_b);
+    all += 2 * judged;
+  }
+  return all > 0 ? right / all : 0;
 }
 
 }  // namespace tyche::distinguish

@@ -20,7 +20,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -81,9 +80,10 @@ class Runner {
   [[nodiscard]] std::vector<PairResult> run_together(std::uint64_t seed, Progress* progress,
                                                      const std::filesystem::path& network);
   [[nodiscard]] std::array<FeaturedGraph, kPairSides> sides(std::uint32_t pair, std::uint64_t seed) const;
-  /// Tests 2i and 2i + 1 are those of pair i of the chunk and of its control, by the network that state_of() tells.
+  /// Tests 2i and 2i + 1 are those of pair i of the chunk and of its control, each by the network of its own trial, or
+  /// all by the only one.
   [[nodiscard]] std::vector<PairResult> judged(const Chunk& chunk, std::uint64_t seed, const engine::Job& job,
-                                               const std::function<const engine::State&(std::uint32_t)>& state_of);
+                                               std::span<const engine::Trial> trials);
 
   const Settings& settings_;
   const PairSet& pairs_;
@@ -96,7 +96,7 @@ class Runner {
   std::vector<std::string> notes_;
 };
 
-/// The share of judged draws whose graph was called by its right name, over all of `results`.
-[[nodiscard]] double accuracy(const std::vector<PairResult>& results, const Settings& settings);
+/// The share of judged draws whose graph was called by its right name, over all of `results` under a seed.
+[[nodiscard]] double accuracy(const std::vector<PairResult>& results, const Settings& settings, std::uint64_t seed);
 
 }  // namespace tyche::distinguish

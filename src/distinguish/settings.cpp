@@ -19,7 +19,7 @@ Scoring parse_scoring(std::string_view text) {
   for (const Scoring scoring : {Scoring::exact, Scoring::released}) {
     if (text == name(scoring)) return scoring;
   }
-  throw InputError(fmt::format("unknown scoring '{}'; there are exact, released", text));
+  throw InputError("unknown scoring '{}'; there are exact, released", text);
 }
 
 train::RunConfig default_config(const std::string& kind, nn::Random random, Scoring scoring, bool together) {
@@ -48,8 +48,8 @@ double default_learning_rate(const Settings& settings) {
 
 void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::path& path) {
   if (settings.seeds == 0 || settings.draws == 0 || settings.per_epoch == 0u) {
-    throw InputError(fmt::format("there must be at least one seed, one draw and one draw per epoch; came {}, {} and {}",
-                                 settings.seeds, settings.draws, settings.per_epoch.value_or(1)));
+    throw InputError("there must be at least one seed, one draw and one draw per epoch; came {}, {} and {}",
+                     settings.seeds, settings.draws, settings.per_epoch.value_or(1));
   }
   train::RunConfig& config = settings.config;
   config.data.standardise = false;
@@ -57,13 +57,13 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.data.path = std::filesystem::weakly_canonical(path).string();
   config.data.hash = fmt::format("{:016x}", pairs.hash);
   config.data.graphs = pairs.set.graphs.size();
-  if (pairs.set.weighted) throw InputError(fmt::format("{}: pairs are told apart without weights", pairs.set.name));
+  if (pairs.set.weighted) throw InputError("{}: pairs are told apart without weights", pairs.set.name);
   config.data.features = train::feature_spec(pairs.set);
   if (config.data.features.edge_columns() > 0) {
     throw InputError(
-        fmt::format("{}: edges have labels or attributes; pairs are told apart by their nodes and who is "
-                    "joined to whom, so that what edges say would be lost",
-                    path.string()));
+        "{}: edges have labels or attributes; pairs are told apart by their nodes and who is "
+        "joined to whom, so that what edges say would be lost",
+        path.string());
   }
   config.data.labels = {0, 1};
   config.model.classes = settings.scoring == Scoring::released ? kReleasedOutputs : 2;
@@ -76,8 +76,8 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
     most = std::max(most, graph.num_nodes());
   }
   if (const Node least = config.model.kind == "gcn2" ? 2 : 3; config.model.on_sets() && most < least) {
-    throw InputError(fmt::format("{} works on sets of {} nodes, and no graph of these pairs has more than {}",
-                                 config.model.kind, least, most));
+    throw InputError("{} works on sets of {} nodes, and no graph of these pairs has more than {}", config.model.kind,
+                     least, most);
   }
   config.model.xavier_fan =
       nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(pairs.set.graphs.size()));
@@ -89,11 +89,10 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   if (settings.scoring == Scoring::released) {
     if (settings.together) throw InputError("released scoring trains a network per pair, not one for all pairs");
     if (config.model.dropout != 0 && nn::why_unused(config.model, "dropout").empty()) {
-      throw InputError(fmt::format("released scoring trains without dropout; came {}", config.model.dropout));
+      throw InputError("released scoring trains without dropout; came {}", config.model.dropout);
     }
     if (config.training.batch != kReleasedBatch) {
-      throw InputError(
-          fmt::format("released scoring has batches of {}; came {}", kReleasedBatch, config.training.batch));
+      throw InputError("released scoring has batches of {}; came {}", kReleasedBatch, config.training.batch);
     }
   }
   if (settings.per_epoch && !settings.random()) {

@@ -67,8 +67,8 @@ struct DataPart {
 /// Reads the experiments of a file under a profile.
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view file, std::string_view profile, std::filesystem::path folder)
-      : document_(parse_document(text, file)), profile_(profile), folder_(std::move(folder)) {}
+  Reader(const ExperimentFile& file, std::string_view profile)
+      : document_(parse_document(file.text, file.name)), profile_(profile), folder_(file.folder) {}
 
   std::vector<Experiment> read() {
     Experiment shared;
@@ -82,8 +82,7 @@ class Reader {
     static const std::vector<std::string> shows = {"table", "curves", "split", "deviation", "reach", "draws"};
     for (const std::string& show : shared.show) {
       if (std::ranges::find(shows, show) == shows.end()) {
-        throw InputError::at(document_.file, "show",
-                             fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
+        throw InputError::at(document_.file, "show", "unknown view '{}'{}", show, did_you_mean(show, shows));
       }
     }
     take_selection(shared);
@@ -178,11 +177,8 @@ class Reader {
       if (random != nullptr) {
         blaming(*random, [&] { said.random = nn::parse_random(random->value.get<std::string>()); });
       }
-      const Setting unsaid;
-      blaming(kind != nullptr     ? *kind
-              : random != nullptr ? *random
-                                  : unsaid,
-              [&] { row.config = train::default_config(said.kind, said.random); });
+      const auto begin = [&] { row.config = train::default_config(said.kind, said.random); };
+      kind == nullptr ? begin() : blaming(*kind, begin);
     }
     for (const auto* list : lists) apply(*list, row);
   }
@@ -324,8 +320,7 @@ class Reader {
       const std::vector<std::string> on = model.take_texts("on");
       for (const std::string& name : on) {
         const bool known = std::ranges::any_of(parts_, [&](const DataPart& p) { return p.name == name; });
-        if (!known)
-          throw InputError::at(document_.file, "on", fmt::format("none of [[datasets]] is called '{}'", name));
+        if (!known) throw InputError::at(document_.file, "on", "none of [[datasets]] is called '{}'", name);
       }
       bool out = changes_.left_out || (!on.empty() && std::ranges::find(on, part.name) == on.end());
       std::vector<Setting> own;
@@ -348,11 +343,11 @@ class Reader {
         const std::uint32_t folds = made.config.folds.count;
         if (split || made.folds_run == 0) made.folds_run = split ? 0 : folds;
         if (made.folds_run > folds) {
-          throw InputError::at(document_.file, made.name,
-                               fmt::format("folds.run is {}, but folds.count is {}", made.folds_run, folds));
+          throw InputError::at(document_.file, made.name, "folds.run is {}, but folds.count is {}", made.folds_run,
+                               folds);
         }
         const bool taken = std::ranges::any_of(rows, [&](const ExperimentRow& r) { return r.name == made.name; });
-        if (taken) throw InputError::at(document_.file, "models", fmt::format("two rows are called '{}'", made.name));
+        if (taken) throw InputError::at(document_.file, "models", "two rows are called '{}'", made.name);
         rows.push_back(std::move(made));
       }
     }
@@ -363,8 +358,7 @@ class Reader {
   void take_selection(Experiment& experiment) {
     const std::string selection = document_.take_text("selection", "none");
     if (selection != "none" && selection != "nested") {
-      throw InputError::at(document_.file, "selection",
-                           fmt::format("expected \"nested\" or \"none\", found '{}'", selection));
+      throw InputError::at(document_.file, "selection", "expected \"nested\" or \"none\", found '{}'", selection);
     }
     experiment.nested = selection == "nested";
     experiment.repeats = document_.take_whole("repeats", experiment.repeats, 1, 1000);
@@ -384,7 +378,7 @@ class Reader {
 void check_profile(std::string_view profile) {
   const std::vector<std::string> known(std::begin(kProfiles), std::end(kProfiles));
   if (std::ranges::find(known, profile) == known.end()) {
-    throw InputError(fmt::format("unknown profile '{}'{}", profile, did_you_mean(profile, known)));
+    throw InputError("unknown profile '{}'{}", profile, did_you_mean(profile, known));
   }
 }
 
@@ -396,14 +390,9 @@ std::string DataSpec::name() const {
   return datasets::folder_name(recipe);
 }
 
-std::vector<Experiment> parse_experiments(std::string_view text, std::string_view file, std::string_view profile,
-                                          const std::filesystem::path& folder) {
-  check_profile(profile);
-  return Reader(text, file, profile, folder).read();
-}
-
 std::vector<Experiment> load_experiments(const ExperimentFile& file, std::string_view profile) {
-  return parse_experiments(file.text, file.name, profile, file.folder);
+  check_profile(profile);
+  return Reader(file, profile).read();
 }
 
 void place_data(Experiment& experiment, const std::filesystem::path& folder) {
@@ -412,21 +401,20 @@ void place_data(Experiment& experiment, const std::filesystem::path& folder) {
   const std::string graphs = data.path.string();
   const std::string all = data.split.empty() ? graphs : fmt::format("{} and {}", graphs, data.split);
   if (folder.empty()) {
-    throw Remedied(InputError(fmt::format("experiment {}: its data does not come with the program: it is in a folder "
-                                          "that holds {}",
-                                          experiment.name, all)),
+    throw Remedied(InputError("experiment {}: its data does not come with the program: it is in a folder "
+                              "that holds {}",
+                              experiment.name, all),
                    Remedy::name_data_folder);
   }
   if (!std::filesystem::is_directory(folder)) {
-    throw InputError::at(folder.string(), "",
-                         fmt::format("is no folder; experiment {} expects one that holds {}", experiment.name, all));
+    throw InputError::at(folder.string(), "", "is no folder; experiment {} expects one that holds {}", experiment.name,
+                         all);
   }
   data.path = path_from(folder, graphs);
   const auto expect = [&](const std::filesystem::path& path, const char* what) {
     if (std::filesystem::exists(path)) return;
-    throw InputError::at(path.string(), "",
-                         fmt::format("is not there; experiment {} expects {} of this name (docs/experiments.md)",
-                                     experiment.name, what));
+    throw InputError::at(path.string(), "", "is not there; experiment {} expects {} of this name (docs/experiments.md)",
+                         experiment.name, what);
   };
   expect(data.path, "a file of graphs with their targets");
   if (data.split.empty()) return;
@@ -466,8 +454,8 @@ ExperimentFile find_experiment(const std::string& name_or_path) {
     const std::filesystem::path path(name_or_path);
     return {name_or_path, read_file(path), path.parent_path().empty() ? "." : path.parent_path()};
   }
-  throw InputError(fmt::format("unknown experiment '{}'{} (a file of your own ends in .toml)", name_or_path,
-                               did_you_mean(name_or_path, names)));
+  throw InputError("unknown experiment '{}'{} (a file of your own ends in .toml)", name_or_path,
+                   did_you_mean(name_or_path, names));
 }
 
 }  // namespace tyche::experiments

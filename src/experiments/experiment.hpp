@@ -84,9 +84,6 @@ struct ExperimentFile {
 /// The experiments of a file under a profile: one, or one per entry of its [[datasets]], named FILE-NAME. Throws
 /// InputError with file, line and the nearest known key on an unknown key, and on a value that makes no sense.
 [[nodiscard]] std::vector<Experiment> load_experiments(const ExperimentFile& file, std::string_view profile);
-/// The same from text; relative paths in it start at `folder`.
-[[nodiscard]] std::vector<Experiment> parse_experiments(std::string_view text, std::string_view file,
-                                                        std::string_view profile, const std::filesystem::path& folder);
 /// Finds the data of an experiment in the folder that the call names, where that is where it comes from. Throws
 /// InputError that names the file that is not there, and what is expected of it.
 void place_data(Experiment& experiment, const std::filesystem::path& folder);

@@ -52,20 +52,14 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
 }
 
 std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& config) {
-  const auto& f = config.folds;
-  const bool shuffled = f.scheme != datasets::FoldScheme::contiguous;
-  const auto& data_part = config.data;
-  std::string scheme =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme), f.validation,
-                  shuffled ? config.seed : 0, f.split_hash, data_part.features.edges, data_part.features.other,
-                  data_part.standardise, name(*data_part.target), fmt::join(data_part.target_columns, ","),
-                  data_part.scale_targets, data_part.features.counts);
-  // Models on sets prepare tables of their own, which live beside the features.
-  if (config.model.on_sets()) {
-    for (const train::Field& field : train::fields()) {
-      if (field.key.starts_with("model.") || field.key == "engine.compress")
-        scheme += fmt::format(" {}", field.value(config).dump());
-    }
+  const bool shuffled = config.folds.scheme != datasets::FoldScheme::contiguous;
+  std::string scheme = fmt::format("{}", shuffled ? config.seed : 0);
+  for (const train::Field& field : train::fields()) {
+    const std::string& key = field.key;
+    const bool of_folds = key.starts_with("data.") || (key.starts_with("folds.") && key != "folds.only");
+    // Models on sets prepare tables of their own, which live beside the features.
+    const bool of_sets = config.model.on_sets() && (key.starts_with("model.") || key == "engine.compress");
+    if (of_folds || of_sets) scheme += fmt::format(" {}", field.value(config).dump());
   }
   for (std::size_t i = 0; i < plan.folds.size(); ++i) {
     if (plan.folds[i].data == data && plan.folds[i].scheme == scheme) return i;
@@ -97,6 +91,38 @@ class Trials {
   Plan& plan_;
   std::map<std::string, std::size_t> by_key_, by_shape_;
 };
+
+/// The one fold of a trial, as its summary has it.
+nlohmann::json fold_of(const PlannedTrial& trial) {
+  const nlohmann::json summary = train::read_summary(trial.folder);
+  if (!summary.is_object() || !summary.value("complete", false) || summary["folds"].size() != 1) {
+    throw InputError::at((trial.folder / "summary.json").string(), "",
+                         "expected the summary of a trial that is complete");
+  }
+  return summary["folds"][0];
+}
+
+/// The best of `candidates` (rows of the plan) in a fold.
+Winner winner_of(const Plan& plan, const std::vector<std::size_t>& candidates, std::size_t fold) {
+  std::optional<Winner> best;
+  for (const std::size_t candidate : candidates) {
+    const PlannedRow& planned = plan.rows[candidate];
+    const PlannedTrial& trial = plan.trials[planned.trials[fold]];
+    const nlohmann::json seen = fold_of(trial);
+    const std::string& by = trial.config.selection.by;
+    const auto value = seen.find("validation_" + by);
+    if (value == seen.end() || !value->is_number()) continue;  // it diverged
+    const Winner own{planned.row, value->get<double>(), json_number<std::uint32_t>(seen.at("best_epoch"))};
+    const bool better = !best || (train::larger_is_better(by) ? own.value > best->value : own.value < best->value);
+    if (better) best = own;
+  }
+  if (!best) {
+    const Experiment& e = plan.experiments[plan.rows[candidates.front()].experiment];
+    throw InputError("experiment {}, fold {}: no candidate of {} has a finite validation measure; all diverged", e.name,
+                     fold, e.rows[plan.rows[candidates.front()].row].model);
+  }
+  return *best;
+}
 
 }  // namespace
 
@@ -139,7 +165,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
         train::resolve(config, plan.data[data].dataset, plan.data[data].path);
         folds = plan_folds(plan, data, config);
       } catch (const InputError& error) {
-        throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));
+        throw InputError("experiment {}, row '{}': {}", experiment.name, row.name, error.what());
       }
       if (row.folds_run == 0 || !config.folds.split.empty()) row.folds_run = config.folds.count;
       const std::uint32_t first = config.training.repeat;
@@ -152,43 +178,6 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
   }
   return plan;
 }
-
-namespace {
-
-/// The one fold of a trial, as its summary has it.
-nlohmann::json fold_of(const PlannedTrial& trial) {
-  const nlohmann::json summary = train::read_summary(trial.folder);
-  if (!summary.is_object() || !summary.value("complete", false) || summary["folds"].size() != 1) {
-    throw InputError::at((trial.folder / "summary.json").string(), "",
-                         "expected the summary of a trial that is complete");
-  }
-  return summary["folds"][0];
-}
-
-/// The best of `candidates` (rows of the plan) in a fold.
-Winner winner_of(const Plan& plan, const std::vector<std::size_t>& candidates, std::size_t fold) {
-  std::optional<Winner> best;
-  for (const std::size_t candidate : candidates) {
-    const PlannedRow& planned = plan.rows[candidate];
-    const PlannedTrial& trial = plan.trials[planned.trials[fold]];
-    const nlohmann::json seen = fold_of(trial);
-    const std::string& by = trial.config.selection.by;
-    const auto value = seen.find("validation_" + by);
-    if (value == seen.end() || !value->is_number()) continue;  // it diverged
-    const Winner own{planned.row, value->get<double>(), json_number<std::uint32_t>(seen.at("best_epoch"))};
-    const bool better = !best || (train::larger_is_better(by) ? own.value > best->value : own.value < best->value);
-    if (better) best = own;
-  }
-  if (!best) {
-    const Experiment& e = plan.experiments[plan.rows[candidates.front()].experiment];
-    throw InputError(
-        fmt::format("experiment {}, fold {}: no candidate of {} has a finite validation measure; all diverged", e.name,
-                    fold, e.rows[plan.rows[candidates.front()].row].model));
-  }
-  return *best;
-}
-
-}  // namespace
 
 void add_finals(Plan& plan) {
   Trials trials(plan);

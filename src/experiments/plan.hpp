@@ -86,11 +86,14 @@ struct Plan {
   }
 };
 
+/// How a plan is made, and carried out.
 struct PlanOptions {
   std::string engine = "auto";  ///< a name of engine::engine_names(), see engine_of_device
-  unsigned threads = 0;
+  unsigned threads = 0;         ///< of this process
   std::FILE* progress = nullptr;
-  bool make_data = true;  ///< false: another process makes it; it must be there
+  bool make_data = true;          ///< false: another process makes it; it must be there
+  bool resume = false;            ///< go on with trials that were begun
+  std::filesystem::path cache{};  ///< where colour classes of models on sets are kept between runs; empty: nowhere
 };
 
 /// Makes the data sets that are missing under OUT/data, loads all, resolves every row. Throws InputError where a row

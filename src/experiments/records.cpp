@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 
 #include "experiments/toml_reader.hpp"
-#include "graph/lines.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/seal.hpp"
@@ -21,96 +19,44 @@ namespace tyche::experiments {
 
 namespace {
 
-template <class Items>
-auto find(const Items& items, std::string_view data, std::string_view subset, std::string_view model) {
-  const auto found = std::ranges::find_if(
-      items, [&](const auto& item) { return item.data == data && item.subset == subset && item.model == model; });
-  return found == items.end() ? nullptr : &*found;
+template <class Value>
+const Value* find(const std::map<Paper::Key, Value>& map, const Paper::Key& key) {
+  const auto at = map.find(key);
+  return at == map.end() ? nullptr : &at->second;
 }
 
 constexpr std::uint32_t kMostEpochs = 1000000000;
 
-std::vector<Printed> read_tables(const SharedFile& file) {
-  std::vector<Printed> out;
+std::map<Paper::Key, Printed> read_tables(const SharedFile& file) {
+  std::map<Paper::Key, Printed> out;
   Document document = parse_document(file.text, file.name);
-  std::vector<Document> tables = document.take_list("accuracy"), scores = document.take_list("score");
-  for (Document& table : scores) {
-    if (table.take_text("metric", "") != "mae")
-      throw InputError::at(file.name, "[[score]]", "expected metric = \"mae\"");
-  }
-  const std::size_t accuracies = tables.size();
-  std::move(scores.begin(), scores.end(), std::back_inserter(tables));
-  for (std::size_t t = 0; t < tables.size(); ++t) {
-    Document& table = tables[t];
-    Printed common;
-    if (t >= accuracies) common.metric = "mae";
-    common.data = table.take_text("data", "");
-    common.subset = table.take_text("subset", "all");
-    common.where = table.take_text("where", "");
-    common.epochs = table.take_whole("epochs", 0, 0, kMostEpochs);
-    for (Document& row : table.take_list("rows")) {
-      Printed& printed = out.emplace_back(common);
-      printed.model = row.take_text("model", "");
-      printed.mean = row.take_number("mean", -1);
-      if (const double d = row.take_number("deviation", -1); d >= 0) printed.deviation = d;
-      printed.epochs = row.take_whole("epochs", common.epochs, 0, kMostEpochs);
-      row.expect_empty(std::array<std::string, 4>{"model", "mean", "deviation", "epochs"});
-      if (printed.model.empty() || printed.mean < 0) throw InputError::at(file.name, "", "a row lacks model or mean");
+  for (const char* list : {"accuracy", "score"}) {
+    const bool errors = list == std::string_view("score");
+    for (Document& table : document.take_list(list)) {
+      Printed common;
+      if (errors) common.metric = table.take_text("metric", "");
+      if (errors && common.metric != "mae") {
+        throw InputError::at(file.name, "[[score]]", "expected metric = \"mae\"");
+      }
+      const std::string data = table.take_text("data", ""), subset = table.take_text("subset", "all");
+      common.where = table.take_text("where", "");
+      common.epochs = table.take_whole("epochs", 0, 0, kMostEpochs);
+      for (Document& row : table.take_list("rows")) {
+        const std::string model = row.take_text("model", "");
+        Printed printed = common;
+        printed.mean = row.take_number("mean", -1);
+        if (const double d = row.take_number("deviation", -1); d >= 0) printed.deviation = d;
+        printed.epochs = row.take_whole("epochs", common.epochs, 0, kMostEpochs);
+        row.expect_empty(std::array<std::string, 4>{"model", "mean", "deviation", "epochs"});
+        if (model.empty() || printed.mean < 0) throw InputError::at(file.name, "", "a row lacks model or mean");
+        out.try_emplace({data, subset, model}, printed);
+      }
+      table.expect_empty(std::array<std::string, 5>{"data", "subset", "where", "epochs", "rows"});
     }
-    table.expect_empty(std::array<std::string, 5>{"data", "subset", "where", "epochs", "rows"});
   }
   document.expect_empty(std::array<std::string, 2>{"accuracy", "score"});
   return out;
 }
-
-double number(std::string_view text, const Where& where) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    where.fail(fmt::format("expected a number, found '{}'", text));
-  }
-  return value;
-}
-
-std::vector<PrintedCurve> read_curves(const SharedFile& file) {
-  std::vector<PrintedCurve> out;
-  Lines lines(file.text, file.name);
-  std::string_view line;
-  (void)lines.next(line);  // the header
-  while (lines.next(line)) {
-    if (line.empty()) continue;
-    std::vector<std::string> cells;
-    for (std::size_t at = 0; at <= line.size();) {
-      const std::size_t comma = std::min(line.find(',', at), line.size());
-      cells.emplace_back(line.substr(at, comma - at));
-      at = comma + 1;
-    }
-    if (cells.size() != 5 || cells[4].empty()) lines.here().fail("expected dataset,subset,model,epoch,value");
-    if (out.empty() || out.back().data != cells[0] || out.back().subset != cells[1] || out.back().model != cells[2]) {
-      out.push_back({cells[0], cells[1], cells[2], {}, {}});
-    }
-    out.back().epoch.push_back(number(cells[3], lines.here()));
-    out.back().value.push_back(number(cells[4], lines.here()));
-  }
-  return out;
-}
-
-}  // namespace
-
-const Printed* Paper::accuracy(std::string_view data, std::string_view subset, std::string_view model) const {
-  return find(accuracies, data, subset, model);
-}
-
-const PrintedCurve* Paper::curve(std::string_view data, std::string_view subset, std::string_view model) const {
-  return find(curves, data, subset, model);
-}
-
-Paper load_paper() {
-  return {read_tables(shared_file("experiments/paper/tables.toml")),
-          read_curves(shared_file("experiments/paper/curves.csv"))};
-}
-
-namespace {
 
 nlohmann::ordered_json printed_json(const Printed& printed) {
   nlohmann::ordered_json json = {{"mean", printed.mean}, {"where", printed.where}};
@@ -120,26 +66,24 @@ nlohmann::ordered_json printed_json(const Printed& printed) {
   return json;
 }
 
-nlohmann::ordered_json curve_json(const PrintedCurve& curve) {
-  return {{"epoch", curve.epoch}, {"value", curve.value}};
-}
+nlohmann::ordered_json curve_json(const Curve& curve) { return {{"epoch", curve.epoch}, {"value", curve.mean}}; }
 
 /// What the paper printed of a row. Where a figure alone has it, the curve's last point stands for the accuracy.
 void add_paper(nlohmann::ordered_json& json, const Experiment& experiment, const ExperimentRow& row,
                const Paper& paper) {
   if (experiment.paper_data.empty()) return;
   for (const char* subset : {"all", "EXP", "CORRUPT"}) {
-    const PrintedCurve* curve = paper.curve(experiment.paper_data, subset, row.curve);
+    const Curve* curve = paper.curve({experiment.paper_data, subset, row.curve});
     if (curve != nullptr) json["paper_curves"][subset] = curve_json(*curve);
-    if (const Printed* printed = paper.accuracy(experiment.paper_data, subset, row.paper)) {
+    if (const Printed* printed = paper.accuracy({experiment.paper_data, subset, row.paper})) {
       json["paper"][subset] = printed_json(*printed);
     } else if (curve != nullptr) {
-      json["paper"][subset] = {{"mean", curve->value.back()},
+      json["paper"][subset] = {{"mean", curve->mean.back()},
                                {"where", fmt::format("its curve at epoch {:.0f}", curve->epoch.back())},
                                {"epochs", static_cast<std::uint32_t>(curve->epoch.back())}};
     }
   }
-  if (const PrintedCurve* curve = paper.curve(experiment.paper_data + "-stdev", "all", row.curve)) {
+  if (const Curve* curve = paper.curve({experiment.paper_data + "-stdev", "all", row.curve})) {
     json["paper_curves"]["deviation"] = curve_json(*curve);
   }
 }
@@ -170,16 +114,7 @@ void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t expe
   }
 }
 
-}  // namespace
-
-std::string train_command(const train::RunConfig& config, bool generated) {
-  std::string command = fmt::format("tyche train --data {}", shell_word(config.data.path));
-  if (config.recipe == "paper" && !generated) command += " --recipe paper";
-  train::RunConfig start = train::default_config(config.model.kind, config.model.random);
-  start.data.standardise = config.recipe == "own";
-  return command + train::typed_options(config, start);
-}
-
+/// The record of one experiment of a plan.
 nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experiment, const std::string& profile,
                                          const Paper& paper) {
   const Experiment& e = plan.experiments[experiment];
@@ -216,6 +151,55 @@ nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experimen
     json["rows"].push_back(std::move(entry));
   }
   return json;
+}
+
+}  // namespace
+
+const Printed* Paper::accuracy(const Key& key) const { return find(accuracies, key); }
+const Curve* Paper::curve(const Key& key) const { return find(curves, key); }
+
+void read_figures(const std::string& file, std::size_t columns,
+                  const std::function<void(const std::vector<std::string>& cells, const Where& where)>& take) {
+  const auto [name, text] = shared_file(file);
+  Lines lines(text, name);
+  std::string_view line, head;
+  (void)lines.next(head);
+  const std::string expected(head);
+  while (lines.next(line)) {
+    std::vector<std::string> cells;
+    for (std::size_t comma = 0; cells.size() + 1 < columns && (comma = line.find(',')) != line.npos;) {
+      cells.emplace_back(line.substr(0, comma));
+      line.remove_prefix(comma + 1);
+    }
+    cells.emplace_back(line);
+    if (cells.size() != columns) lines.here().fail("expected {}", expected);
+    take(cells, lines.here());
+  }
+}
+
+double number_of(const std::string& cell, const Where& where) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || end != cell.data() + cell.size()) where.fail("expected a number, found '{}'", cell);
+  return value;
+}
+
+Paper load_paper() {
+  Paper paper{read_tables(shared_file("experiments/paper/tables.toml")), {}};
+  read_figures("experiments/paper/curves.csv", 5, [&](const std::vector<std::string>& cells, const Where& where) {
+    Curve& curve = paper.curves[{cells[0], cells[1], cells[2]}];
+    curve.epoch.push_back(number_of(cells[3], where));
+    curve.mean.push_back(number_of(cells[4], where));
+  });
+  return paper;
+}
+
+std::string train_command(const train::RunConfig& config, bool generated) {
+  std::string command = fmt::format("tyche train --data {}", shell_word(config.data.path));
+  if (config.recipe == "paper" && !generated) command += " --recipe paper";
+  train::RunConfig start = train::default_config(config.model.kind, config.model.random);
+  start.data.standardise = config.recipe == "own";
+  return command + train::typed_options(config, start);
 }
 
 void write_records(const Plan& plan, const std::string& profile, const Paper& paper) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -29,25 +28,16 @@
 
 namespace tyche::experiments {
 
-Board::Board(std::FILE* out, double total_cost)
-    : Progress("", 0, nullptr),
-      out_(out),
-      terminal_(out != nullptr && ::isatty(::fileno(out)) != 0),
-      total_(total_cost) {}
-
-Board::~Board() {
-  const std::scoped_lock lock(mutex_);
-  clear();
-}
+Board::Board(std::FILE* out, double total_cost) : Progress("", 0, out), total_cost_(total_cost) {}
 
 void Board::begin(std::string label, std::uint64_t epochs, double cost, double planned) {
   const std::scoped_lock lock(mutex_);
   label_ = std::move(label);
   note_.clear();
-  epochs_ = epochs;
-  epochs_done_ = 0;
+  total_ = epochs;
+  done_ = 0;
   cost_ = cost;
-  total_ -= planned - static_cast<double>(epochs) * cost;
+  total_cost_ -= planned - static_cast<double>(epochs) * cost;
   group_start_ = Clock::now();
   if (terminal_) draw(group_start_);  // preparing a model on sets can take a while
 }
@@ -61,40 +51,27 @@ void Board::end(const std::string& line) {
 }
 
 void Board::add(std::uint64_t count, const std::string& note) {
-  const std::scoped_lock lock(mutex_);
-  if (out_ == nullptr) return;
-  epochs_done_ += count;
-  done_ += static_cast<double>(count) * cost_;
-  note_ = note;
-  const auto now = Clock::now();
-  if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000))) return;
-  last_ = now;
-  draw(now);
+  {
+    const std::scoped_lock lock(mutex_);
+    done_cost_ += static_cast<double>(count) * cost_;
+    note_.clear();
+  }
+  Progress::add(count, note);
 }
 
-void Board::draw(Clock::time_point now) {
+std::string Board::line(Clock::time_point now) const {
   const double gone = std::chrono::duration<double>(now - start_).count();
-  const double share = total_ <= 0 ? 1 : std::min(1.0, done_ / total_);
+  const double share = total_cost_ <= 0 ? 1 : std::min(1.0, done_cost_ / total_cost_);
   const double group_gone = std::chrono::duration<double>(now - group_start_).count();
-  const double group_share = epochs_ == 0 ? 1 : static_cast<double>(epochs_done_) / static_cast<double>(epochs_);
+  const double group_share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
   const auto left = [](double elapsed, double part) {
     return part <= 0 ? std::string("…") : format_duration(elapsed * (1 - part) / part);
   };
-  const std::string text =
-      fmt::format("{:3.0f} %, {} left | {} {}/{} epochs, {} left | {}", 100 * share, left(gone, share), label_,
-                  epochs_done_, epochs_, left(group_gone, group_share), note_);
+  const std::string text = fmt::format("{:3.0f} %, {} left | {} {}/{} epochs, {} left | {}", 100 * share,
+                                       left(gone, share), label_, done_, total_, left(group_gone, group_share), note_);
   const auto filled = static_cast<std::size_t>(share * 20);
-  const std::string line =
-      terminal_ ? one_line(fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(20 - filled, '.'), text))
-                : text + "\n";
-  std::fputs(line.c_str(), out_);
-  std::fflush(out_);
-  drawn_ = true;
-}
-
-void Board::clear() {
-  if (out_ != nullptr && terminal_ && drawn_) std::fputs("\r\x1b[K", out_);
-  drawn_ = false;
+  return terminal_ ? one_line(fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(20 - filled, '.'), text))
+                   : text + "\n";
 }
 
 namespace {
@@ -210,16 +187,16 @@ bool is_complete(const PlannedTrial& trial) {
   return summary.is_object() && summary.value("complete", false);
 }
 
-Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
+Outcome run_plan(Plan& plan, const Ranks& ranks, const PlanOptions& options) {
   const unsigned threads = resolve_threads(options.threads);
   const std::string engine_name = plan.trials.empty() ? "auto" : plan.trials.front().config.engine.name;
   if (!options.resume) {
     for (const PlannedTrial& trial : plan.trials) {
       if (is_complete(trial) || !train::holds_run(trial.folder)) continue;
-      throw Remedied(InputError::at(plan.out.string(), "",
-                                    fmt::format("holds trials that were begun and did not end ({}, fold {} is one)",
-                                                trial.label, *trial.config.folds.only)),
-                     Remedy::resume_trials);
+      throw Remedied(
+          InputError::at(plan.out.string(), "", "holds trials that were begun and did not end ({}, fold {} is one)",
+                         trial.label, *trial.config.folds.only),
+          Remedy::resume_trials);
     }
   }
   std::vector<Piece> pieces;

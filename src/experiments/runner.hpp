@@ -6,13 +6,11 @@
 ///
 /// The records of a trial do not depend on who trains it or beside what: any number of threads and ranks gives the same
 /// bytes (times aside).
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "datasets/dataset.hpp"
@@ -36,7 +34,6 @@ class Board : public Progress {
  public:
   /// `out` may be null: then nothing is shown.
   Board(std::FILE* out, double total_cost);
-  ~Board() override;
 
   /// A group starts: `epochs` over all its folds, each of `cost`; `planned` is what it had in the total (more where a
   /// run is resumed). Its epochs are counted by add().
@@ -46,25 +43,11 @@ class Board : public Progress {
   void end(const std::string& line);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  void draw(Clock::time_point now);
-  void clear();
+  [[nodiscard]] std::string line(Clock::time_point now) const override;
 
-  std::mutex mutex_;
-  std::FILE* out_;
-  bool terminal_;
-  bool drawn_ = false;
-  double total_;
-  double done_ = 0;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_ = start_;
-
-  // the group under way
-  std::string label_;
-  std::string note_;
-  std::uint64_t epochs_ = 0;
-  std::uint64_t epochs_done_ = 0;
-  double cost_ = 0;
+  double total_cost_;
+  double done_cost_ = 0;
+  double cost_ = 0;  ///< of an epoch of the group under way, whose label, epochs and note are the base's
   Clock::time_point group_start_;
 };
 
@@ -119,13 +102,6 @@ class CostModel {
   std::map<std::string, double> per_graph_;
 };
 
-struct RunOptions {
-  unsigned threads = 0;           ///< of this process
-  bool resume = false;            ///< go on with trials that were begun
-  std::filesystem::path cache{};  ///< where colour classes of models on sets are kept between runs; empty: nowhere
-  std::FILE* progress = nullptr;
-};
-
 struct Outcome {
   std::size_t trials = 0;    ///< of the plan
   std::size_t complete = 0;  ///< of them, now
@@ -137,6 +113,6 @@ struct Outcome {
 
 /// Returns early, with complete < trials, where interrupted(). Throws InputError where trials were begun, did not end
 /// and `resume` is not set.
-Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options);
+Outcome run_plan(Plan& plan, const Ranks& ranks, const PlanOptions& options);
 
 }  // namespace tyche::experiments

@@ -40,14 +40,14 @@ void flatten(const toml::table& table, const std::string& prefix, Document& out)
       flatten(*inner, name + ".", out);
     } else if (const toml::array* list = node->as_array(); list != nullptr && !list->empty() && (*list)[0].is_table()) {
       for (const toml::node& item : *list) {
-        Document::Item& entry = out.items.emplace_back();
-        entry.list = name;
+        Document& entry = out.items.emplace_back();
+        entry.file = out.file;
+        entry.in_list = name;
         entry.line = item.source().begin.line;
-        entry.table.file = out.file;
         if (!item.is_table()) {
           throw InputError::at(out.file, fmt::format("line {}", entry.line), name + ": expected tables only");
         }
-        flatten(*item.as_table(), "", entry.table);
+        flatten(*item.as_table(), "", entry);
       }
     } else {
       out.settings.push_back({name, plain(*node, out.file), node->source().begin.line});
@@ -69,13 +69,13 @@ Document parse_document(std::string_view text, std::string_view name) {
 }
 
 void Document::fail(const Setting& setting, std::string_view what) const {
-  throw InputError::at(file, fmt::format("line {}", setting.line), fmt::format("{}: {}", setting.key, what));
+  throw InputError::at(file, fmt::format("line {}", setting.line), "{}: {}", setting.key, what);
 }
 
 void Document::unknown(const Setting& setting, std::span<const std::string> known, std::string_view shown) const {
   const std::string_view key = shown.empty() ? setting.key : shown;
-  throw InputError::at(file, fmt::format("line {}", setting.line),
-                       fmt::format("unknown key '{}'{}", key, did_you_mean(setting.key, known)));
+  throw InputError::at(file, fmt::format("line {}", setting.line), "unknown key '{}'{}", key,
+                       did_you_mean(setting.key, known));
 }
 
 std::string Document::text(const Setting& s) const {
@@ -122,7 +122,7 @@ std::uint32_t Document::take_whole(std::string_view key, std::uint32_t fallback,
                                    std::uint32_t most) {
   const double found = take_number(key, fallback);
   if (!(found >= least && found <= most) || found != static_cast<std::uint32_t>(found)) {
-    throw InputError::at(file, key, fmt::format("expected a whole number from {} to {}, found {}", least, most, found));
+    throw InputError::at(file, key, "expected a whole number from {} to {}, found {}", least, most, found);
   }
   return static_cast<std::uint32_t>(found);
 }
@@ -139,9 +139,8 @@ std::vector<Setting> Document::take_table(std::string_view table) {
 
 std::vector<Document> Document::take_list(std::string_view list) {
   const auto rest =
-      std::stable_partition(items.begin(), items.end(), [&](const Item& item) { return item.list != list; });
-  std::vector<Document> taken;
-  for (auto item = rest; item != items.end(); ++item) taken.push_back(std::move(item->table));
+      std::stable_partition(items.begin(), items.end(), [&](const Document& item) { return item.in_list != list; });
+  std::vector<Document> taken(std::make_move_iterator(rest), std::make_move_iterator(items.end()));
   items.erase(rest, items.end());
   return taken;
 }
@@ -149,9 +148,8 @@ std::vector<Document> Document::take_list(std::string_view list) {
 void Document::expect_empty(std::span<const std::string> known) const {
   if (!settings.empty()) unknown(settings.front(), known);
   if (!items.empty()) {
-    throw InputError::at(
-        file, fmt::format("line {}", items.front().line),
-        fmt::format("unknown list '{}'{}", items.front().list, did_you_mean(items.front().list, known)));
+    throw InputError::at(file, fmt::format("line {}", items.front().line), "unknown list '{}'{}", items.front().in_list,
+                         did_you_mean(items.front().in_list, known));
   }
 }
 

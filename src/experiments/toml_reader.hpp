@@ -25,8 +25,9 @@ struct Setting {
 struct Document {
   std::string file;
   std::vector<Setting> settings;
-  struct Item;
-  std::vector<Item> items;  ///< of lists of tables
+  std::vector<Document> items;  ///< of lists of tables
+  std::string in_list;          ///< of an item: the list, and where it stands
+  std::uint64_t line = 0;
 
   /// The setting of a key, where there is one, and its value as what it has to be (or the default); removes the
   /// setting, so that what is left at the end is what nobody knows. Throws InputError on another type or number.
@@ -49,12 +50,6 @@ struct Document {
   /// `shown`: the key as users know it, where that is another.
   [[noreturn]] void unknown(const Setting& setting, std::span<const std::string> known,
                             std::string_view shown = "") const;
-};
-
-struct Document::Item {
-  std::string list;
-  std::uint64_t line = 0;
-  Document table;
 };
 
 /// Throws InputError with the line where it is not TOML.

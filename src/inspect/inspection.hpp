@@ -25,10 +25,6 @@
 #include "support/progress.hpp"
 #include "support/said.hpp"
 
-namespace tyche::report {
-struct ConfusedPairs;
-}
-
 namespace tyche::inspect {
 
 /// What can be learned of nodes: the ceilings of inspection.hpp for labels and targets of nodes.
@@ -171,8 +167,8 @@ struct Inspection {
 /// Pairs on a page at most: those with different answers come first.
 inline constexpr std::size_t kPairsShown = 30;
 
-/// What report::write_confused_pairs_page shows of an inspection of `set`. `command` made it.
-[[nodiscard]] report::ConfusedPairs confused_pairs(const Inspection& inspection, const GraphSet& set,
-                                                   std::string command);
+/// The page of an inspection of `set` (report::confused_page). `command` made it.
+[[nodiscard]] nlohmann::ordered_json confused_page(const Inspection& inspection, const GraphSet& set,
+                                                   const std::string& command);
 
 }  // namespace tyche::inspect

@@ -255,7 +255,7 @@ std::string to_text(const Inspection& in) {
 
 namespace {
 
-void add_ceilings(const Inspection& in, report::ConfusedPairs& page) {
+void add_ceilings(const Inspection& in, Json& rows) {
   const std::string what = in.task == Task::classes ? "best accuracy" : "best R²";
   const auto add = [&](const char* who, const std::optional<Score>& score) {
     if (!score) return;
@@ -263,7 +263,7 @@ void add_ceilings(const Inspection& in, report::ConfusedPairs& page) {
                               : in.task == Task::classes ? fmt::format("{:.2f} %", 100 * *score->score)
                                                          : fmt::format("{:.4f}", *score->score);
     const std::string note = score->mse ? fmt::format("mean squared error {:.4g}", *score->mse) : "";
-    page.rows.push_back({fmt::format("{}, {}", what, who), value, note});
+    rows.push_back({fmt::format("{}, {}", what, who), value, note});
   };
   add("without looking at the graphs", in.baseline);
   for (const std::size_t l : kForPeople) add(kLevels[l].page, kLevels[l].of(in.all));
@@ -277,31 +277,29 @@ std::string answer_of(const GraphSet& set, Task task, std::uint32_t graph) {
 
 }  // namespace
 
-report::ConfusedPairs confused_pairs(const Inspection& in, const GraphSet& set, std::string command) {
-  report::ConfusedPairs page;
-  page.title = fmt::format("{}: what 1-WL cannot tell apart", in.contents.name);
-  page.lead = in.verdict;
-  for (const Finding& finding : in.findings) page.notes.push_back(finding.text);
-  page.command = std::move(command);
-  page.rows.push_back({"graphs", fmt::format("{}", in.contents.graphs), ""});
-  if (in.task != Task::none) add_ceilings(in, page);
-  page.rows.push_back({"isomorphic copies", fmt::format("{}", in.isomorphic_copies),
-                       fmt::format("in {}", counted(in.isomorphic_groups, "group"))});
-  if (in.task != Task::none) {
-    page.rows.push_back({"contradictions", fmt::format("{}", in.contradictions), "copies with different answers"});
-  }
-  page.rows.push_back({"groups that 1-WL confuses", fmt::format("{}", in.confused_groups), "one pair of each below"});
-  if (in.leaks) {
-    page.rows.push_back({"leaks", fmt::format("{}", *in.leaks), "test graphs with a copy in their training part"});
-  }
-  for (const Confused& pair : in.confused) {
-    if (page.pairs.size() == kPairsShown) break;
+Json confused_page(const Inspection& in, const GraphSet& set, const std::string& command) {
+  Json page = report::confused_page(command);
+  page["title"] = fmt::format("{}: what 1-WL cannot tell apart", in.contents.name);
+  page["lead"] = in.verdict;
+  for (const Finding& finding : in.findings) page["notes"].push_back(finding.text);
+  Json& rows = page["rows"];
+  const auto add = [&](const char* name, std::uint64_t value, const std::string& note) {
+    rows.push_back({name, std::to_string(value), note});
+  };
+  add("graphs", in.contents.graphs, "");
+  if (in.task != Task::none) add_ceilings(in, rows);
+  add("isomorphic copies", in.isomorphic_copies, fmt::format("in {}", counted(in.isomorphic_groups, "group")));
+  if (in.task != Task::none) add("contradictions", in.contradictions, "copies with different answers");
+  add("groups that 1-WL confuses", in.confused_groups, "one pair of each below");
+  if (in.leaks) add("leaks", *in.leaks, "test graphs with a copy in their training part");
+  for (std::size_t i = 0; i < std::min(kPairsShown, in.confused.size()); ++i) {
+    const Confused& pair = in.confused[i];
     const auto named = [&](std::uint32_t g) { return report::NamedGraph{fmt::format("graph {}", g), set.graphs[g]}; };
     std::string caption = "Not isomorphic, and not told apart by 1-WL";
     if (in.task != Task::none) {
       caption += fmt::format("; {} and {}", answer_of(set, in.task, pair.first), answer_of(set, in.task, pair.second));
     }
-    page.pairs.push_back({named(pair.first), named(pair.second), caption + "."});
+    report::add_confused(page, named(pair.first), named(pair.second), caption + ".");
   }
   return page;
 }

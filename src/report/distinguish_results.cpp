@@ -1,16 +1,12 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
-#include <sstream>
 
 #include "report/page.hpp"
 #include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
-#include "support/share.hpp"
 
 namespace tyche::report {
 
@@ -34,24 +30,14 @@ bool is_brec(const std::vector<KnownPair>& pairs) {
   return at == pairs.size();
 }
 
-std::vector<PublishedTotal> read_published() {
-  const auto [file, text] = shared_file("experiments/published/brec.csv");
-  std::istringstream lines(text);
-  std::vector<PublishedTotal> out;
-  std::string line, total, random;
-  std::getline(lines, line);  // the head
-  for (std::size_t number = 2; std::getline(lines, line); ++number) {
-    std::istringstream cells(line);
-    PublishedTotal& entry = out.emplace_back();
-    for (std::string* cell : {&entry.model, &total, &random}) std::getline(cells, *cell, ',');
-    const bool whole = cells.good();  // there is a comma before the note
-    std::getline(cells, entry.note);
-    entry.random = random == "yes";
-    if (!whole || std::from_chars(total.data(), total.data() + total.size(), entry.total).ec != std::errc()) {
-      throw InputError::at(file, fmt::format("line {}", number), "expected model,total,random,note");
-    }
-  }
-  std::ranges::stable_sort(out, [](const PublishedTotal& a, const PublishedTotal& b) { return a.total > b.total; });
+/// Totals of others; `random`: the model has random inputs.
+Json read_published() {
+  Json out = Json::array();
+  experiments::read_figures("experiments/published/brec.csv", 4, [&](const auto& cells, const Where& where) {
+    const auto total = static_cast<std::size_t>(experiments::number_of(cells[1], where));
+    out.push_back({{"model", cells[0]}, {"total", total}, {"random", cells[2] == "yes"}, {"note", cells[3]}});
+  });
+  std::stable_sort(out.begin(), out.end(), [](const Json& a, const Json& b) { return a["total"] > b["total"]; });
   return out;
 }
 
@@ -124,6 +110,27 @@ void add_graphs(Json& list, const DistinguishResults& results, const std::vector
   }
 }
 
+/// Of the table of categories, with what leaves say where there is room for it.
+std::vector<Cells> category_cells(const DistinguishResults& results, bool leaves) {
+  std::vector<Cells> rows;
+  for (const CategoryRow& row : results.rows) {
+    rows.push_back({row.name, std::to_string(row.pairs), over_seeds(row.told), over_seeds(row.controls),
+                    std::to_string(row.one), std::to_string(row.two)});
+    if (leaves) rows.back().push_back(std::to_string(row.leaves));
+  }
+  return rows;
+}
+
+/// This run's total and the published ones, with what there is to say of them or without.
+std::vector<Cells> total_cells(const DistinguishResults& results, bool notes) {
+  std::vector<Cells> rows = {{"this run", over_seeds(results.all().told)}};
+  for (const Json& own : results.published) {
+    const auto model = own["model"].get<std::string>(), note = own["note"].get<std::string>();
+    rows.push_back({model + (!notes || note.empty() ? "" : ", " + note), own["total"].dump()});
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<std::size_t> DistinguishResults::failures_first() const {
@@ -150,16 +157,15 @@ DistinguishResults load_distinguish(const std::filesystem::path& folder) {
   results.run = distinguish::load_run(folder);
   const distinguish::Settings& settings = results.run.settings;
   const std::vector<KnownPair>& pairs = results.run.origin.pairs;
-  results.begun = 1;
+  std::size_t begun = 1;
   for (std::uint32_t i = 0; i < settings.seeds; ++i) results.seeds.push_back(settings.config.seed + i);
   results.of_pair.assign(pairs.size(), std::vector<std::optional<PairResult>>(results.seeds.size()));
   for (const PairResult& result : results.run.results) {
     const std::uint64_t seed = result.seed - settings.config.seed;
     if (seed >= results.seeds.size()) continue;
     results.of_pair[result.pair][seed] = result;
-    results.begun = std::max<std::size_t>(results.begun, seed + 1);
+    begun = std::max<std::size_t>(begun, seed + 1);
   }
-  results.test = distinguish::test_in_words(settings, pairs.size());
   results.brec = is_brec(pairs);
   results.rows = distinguish::count_rows(results.run);
   if (results.brec) {
@@ -167,8 +173,8 @@ DistinguishResults load_distinguish(const std::filesystem::path& folder) {
     results.published = read_published();
   }
   for (CategoryRow& row : results.rows) {
-    row.told.resize(results.begun);
-    row.controls.resize(results.begun);
+    row.told.resize(begun);
+    row.controls.resize(begun);
   }
   return results;
 }
@@ -182,35 +188,11 @@ std::string over_seeds(const std::vector<std::size_t>& counts) {
   return fmt::format("{}–{} (mean {:.1f})", *low, *high, mean);
 }
 
-namespace {
-
-/// Of the table of categories, with what leaves say where there is room for it.
-std::vector<Cells> category_cells(const DistinguishResults& results, bool leaves) {
-  std::vector<Cells> rows;
-  for (const CategoryRow& row : results.rows) {
-    rows.push_back({row.name, std::to_string(row.pairs), over_seeds(row.told), over_seeds(row.controls),
-                    std::to_string(row.one), std::to_string(row.two)});
-    if (leaves) rows.back().push_back(std::to_string(row.leaves));
-  }
-  return rows;
-}
-
-/// This run's total and the published ones, with what there is to say of them or without.
-std::vector<Cells> total_cells(const DistinguishResults& results, bool notes) {
-  std::vector<Cells> rows = {{"this run", over_seeds(results.all().told)}};
-  for (const PublishedTotal& total : results.published) {
-    const std::string note = !notes || total.note.empty() ? "" : ", " + total.note;
-    rows.push_back({total.model + note, std::to_string(total.total)});
-  }
-  return rows;
-}
-
-}  // namespace
-
 std::string to_markdown(const DistinguishResults& results) {
   const distinguish::Settings& settings = results.run.settings;
-  std::string text = fmt::format("### Pairs of `{}` told apart\n\n{}; seeds {} to {}", results.run.origin.path,
-                                 results.test, results.seeds.front(), results.seeds.back());
+  std::string text =
+      fmt::format("### Pairs of `{}` told apart\n\n{}; seeds {} to {}", results.run.origin.path,
+                  distinguish::test_in_words(settings, results.pairs()), results.seeds.front(), results.seeds.back());
   if (results.run.seconds > 0) text += fmt::format("; {}", format_duration(results.run.seconds));
   text += ".\n\n";
   if (const std::string far = how_far(results); !far.empty()) text += far + "\n\n";
@@ -229,7 +211,7 @@ std::string to_markdown(const DistinguishResults& results) {
           fmt::format("- {}, seed {}: {}, p = {:.2g}, {} epochs{}\n", markdown_text(known.name), result->seed,
                       result->verdict.told_apart ? "its control is told apart, which should not be" : "not told apart",
                       result->verdict.told_apart ? result->control.p : result->verdict.p, result->epochs,
-                      known.refined.leaf == wl::LeafVerdict::isomorphic ? " (the graphs are isomorphic)" : "");
+                      known.leaf == wl::LeafVerdict::isomorphic ? " (the graphs are isomorphic)" : "");
     }
   }
   if (!failed.empty()) text += fmt::format("\nFailed:\n\n{}", failed);
@@ -250,8 +232,8 @@ std::string to_csv(const DistinguishResults& results) {
       text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(known.name), csv_text(known.category),
                           result->seed, yes_no(v.told_apart), v.p, v.first_a, v.first_b,
                           v.hotelling ? fmt::format("{}", *v.hotelling) : "", result->epochs,
-                          yes_no(result->control.told_apart), result->control.p, yes_no(known.refined.one),
-                          known.refined.two ? yes_no(*known.refined.two) : "", wl::name(known.refined.leaf));
+                          yes_no(result->control.told_apart), result->control.p, yes_no(known.one),
+                          known.two ? yes_no(*known.two) : "", wl::name(known.leaf));
     }
   }
   return text;
@@ -277,7 +259,7 @@ Json page_data(const DistinguishResults& results, const PageOptions& options) {
               {"engine", results.run.origin.engine},
               {"command", distinguish::command(results.run)},
               {"scoring", distinguish::name(settings.scoring)},
-              {"test", results.test},
+              {"test", distinguish::test_in_words(settings, results.pairs())},
               {"together", settings.together},
               {"random", settings.random()},
               {"draws", settings.draws},
@@ -289,9 +271,7 @@ Json page_data(const DistinguishResults& results, const PageOptions& options) {
               {"log", results.run.log},
               {"settings", settings_json(results)}};
   run["rows"] = list_of(results.rows, row_json);
-  run["published"] = list_of(results.published, [](const PublishedTotal& total) -> Json {
-    return {{"model", total.model}, {"total", total.total}, {"random", total.random}, {"note", total.note}};
-  });
+  run["published"] = results.published;
   if (results.brec) run["beside"] = beside_published(results);
   const std::vector<std::size_t> order = results.failures_first();
   run["pairs"] = Json::array();
@@ -300,9 +280,9 @@ Json page_data(const DistinguishResults& results, const PageOptions& options) {
     run["pairs"].push_back(
         {{"name", known.name},
          {"category", known.category},
-         {"wl1", known.refined.one},
-         {"wl2", known.refined.two ? Json(*known.refined.two) : Json()},
-         {"leaves", wl::name(known.refined.leaf)},
+         {"wl1", known.one},
+         {"wl2", known.two ? Json(*known.two) : Json()},
+         {"leaves", wl::name(known.leaf)},
          {"results", list_of(results.of_pair[i], [](const auto& own) { return own ? result_json(*own) : Json(); })}});
   }
   try {

@@ -15,23 +15,21 @@ namespace tyche::report {
 
 namespace {
 
-using Page = Json;
-
-Page page_of(const char* shows, const std::string& title, const std::string& command) {
-  Page page = page_head(shows, command);
+Json page_of(const char* shows, const std::string& title, const std::string& command) {
+  Json page = page_head(shows, command);
   page["title"] = title;
   return page;
 }
 
 // What the page draws (BareGraph of web/src/data.ts): it finds the places of nodes itself.
-Page bare_graph(const Graph& own, std::uint32_t index) {
+Json bare_graph(const Graph& own, std::uint32_t index) {
   return {
       {"index", index}, {"label", 0}, {"nodes", own.num_nodes()}, {"type", own.types()}, {"edges", flat_edges(own)}};
 }
 
 // What is said of the nodes of one graph, how far off it is, and whether training saw any.
 struct SaidOfGraph {
-  Page truth, said, part;  ///< null: not known, not asked
+  Json truth, said, part;  ///< null: not known, not asked
   double off = 0;          ///< wrong nodes; of numbers the sum of errors
   train::Part seen = train::Part::fresh;
 };
@@ -43,7 +41,7 @@ Json embedding_page(engine::Engine& engine, const train::Checkpoint& checkpoint,
   if (checkpoint.config.model.unit != Unit::graph) throw InputError("the page is of models that answer for graphs");
   const GraphSet& set = dataset.set;
   const train::RunConfig& config = checkpoint.config;
-  Page page = page_of("embedding",
+  Json page = page_of("embedding",
                       fmt::format("{}: {} as {} sees them", set.name, counted(rows.rows, of_nodes ? "node" : "graph"),
                                   config.model.kind),
                       command);
@@ -62,12 +60,12 @@ Json embedding_page(engine::Engine& engine, const train::Checkpoint& checkpoint,
   page["numbers"] = numbers;
   page["of"] = of_nodes ? "nodes" : "graphs";
   page["rows"] = points.rows;
-  page["dots"] = Page::array();
+  page["dots"] = Json::array();
   const train::Learned known(set, config);
   for (std::size_t g = 0, row = 0; g < set.graphs.size(); ++g) {
-    const Page truth = numbers ? (known.rows.empty() ? Page() : Page(known.rows[g * known.columns]))
-                               : (set.labels.empty() ? Page() : Page(set.labels[g]));
-    const Page answer = numbers ? Page(said[g].values[0]) : Page(said[g].label);
+    const Json truth = numbers ? (known.rows.empty() ? Json() : Json(known.rows[g * known.columns]))
+                               : (set.labels.empty() ? Json() : Json(set.labels[g]));
+    const Json answer = numbers ? Json(said[g].values[0]) : Json(said[g].label);
     for (std::size_t i = 0; i < (of_nodes ? set.graphs[g].num_nodes() : 1); ++i, ++row) {
       if (row % std::max<std::size_t>(1, step) != 0) continue;
       page["dots"].push_back({rounded(points.values[2 * row]), rounded(points.values[2 * row + 1]), g, truth, answer,
@@ -94,10 +92,10 @@ void write_explanation_page(const std::filesystem::path& path, const Json& why, 
                             std::uint32_t graph, const std::string& command) {
   const Graph& own = set.graphs[graph];
   if (own.num_nodes() > kMaxDrawnNodes) {
-    throw InputError(fmt::format("graph {} has {} nodes; the page draws graphs of up to {}", graph, own.num_nodes(),
-                                 kMaxDrawnNodes));
+    throw InputError("graph {} has {} nodes; the page draws graphs of up to {}", graph, own.num_nodes(),
+                     kMaxDrawnNodes);
   }
-  Page page = page_of("explanation", fmt::format("{}, graph {}: what the answer hangs on", set.name, graph), command);
+  Json page = page_of("explanation", fmt::format("{}, graph {}: what the answer hangs on", set.name, graph), command);
   page["lead"] = explained(why);
   page["why"] = why;
   page["drawn"] = bare_graph(own, graph);
@@ -115,8 +113,8 @@ void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, co
     const std::size_t nodes = set.graphs[place.graph].num_nodes();
     if (nodes > kMaxDrawnNodes) continue;
     SaidOfGraph& of = by_graph[place.graph];
-    for (Page* list : {&of.truth, &of.said, &of.part}) {
-      if (list->is_null()) *list = Page(std::vector<Page>(nodes));
+    for (Json* list : {&of.truth, &of.said, &of.part}) {
+      if (list->is_null()) *list = Json(std::vector<Json>(nodes));
     }
     of.seen = std::max(of.seen, own.part);
     of.part[place.index] = train::part_name(own.part);
@@ -131,7 +129,7 @@ void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, co
     }
   }
   if (by_graph.empty()) {
-    throw InputError(fmt::format("the page draws graphs of up to {} nodes, and has none to draw", kMaxDrawnNodes));
+    throw InputError("the page draws graphs of up to {} nodes, and has none to draw", kMaxDrawnNodes);
   }
   // Graphs that training did not see first, and of those the ones that it says most wrong of.
   std::vector<std::uint32_t> order;
@@ -141,10 +139,10 @@ void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, co
     return x.seen != y.seen ? x.seen < y.seen : x.off > y.off;
   });
   order.resize(std::min(order.size(), kMostGraphs));
-  Page page = page_of("nodes", fmt::format("{}: what {} says of nodes", set.name, config.model.kind), command);
+  Json page = page_of("nodes", fmt::format("{}: what {} says of nodes", set.name, config.model.kind), command);
   page["numbers"] = numbers;
   page["of"] = by_graph.size();
-  page["graphs"] = Page::array();
+  page["graphs"] = Json::array();
   std::vector<Graph> drawn;
   for (const std::uint32_t g : order) drawn.push_back(set.graphs[g]);
   const wl::Colouring colours = wl::refine(drawn);

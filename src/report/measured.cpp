@@ -94,47 +94,6 @@ void add_reported(MetricCurves& metric, const Reported& reported, std::size_t re
   metric.over_folds = spread_of(all);
 }
 
-}  // namespace
-
-const MetricCurves* Measured::find(std::string_view metric) const {
-  const auto at = std::ranges::find_if(metrics, [&](const auto& own) { return own.name == metric; });
-  return at == metrics.end() ? nullptr : &*at;
-}
-
-Measured measure(const std::vector<TrialPlace>& trials, std::size_t repeats) {
-  Measured measured;
-  Records records;
-  Reported reported;
-  for (const TrialPlace& place : trials) {
-    train::StoredFold stored = train::read_fold(place.run, place.fold, place.config, place.most);
-    const auto& shown = reported.emplace_back(stored.summary.shown());
-    if (stored.records.empty() && repeats == 1) reported.pop_back();
-    if (stored.records.empty()) continue;
-    measured.folds.push_back({place.fold, stored.summary.epochs, stored.summary.done,
-                              shown ? std::optional(shown->epoch) : std::nullopt, stored.summary.seconds});
-    measured.seconds += stored.summary.seconds;
-    records.push_back(std::move(stored.records));
-  }
-  if (records.empty()) return measured;
-  for (const std::string& name : metric_names(records, reported)) {
-    MetricCurves metric = curves_of(name, records);
-    add_reported(metric, reported, repeats);
-    if (!metric.epochs.empty() || metric.over_folds.count > 0) measured.metrics.push_back(std::move(metric));
-  }
-  return measured;
-}
-
-std::string reported_metric(const train::RunConfig& config, std::string_view score) {
-  return (config.folds.all_graphs() ? "train_" : "test_") + std::string(score);
-}
-
-std::string of_epoch(const train::RunConfig& config) {
-  if (!config.selection.on()) return "the last epoch";
-  return fmt::format("the epoch with the best validation {}", train::score_title(config.selection.by, false));
-}
-
-namespace {
-
 /// Whether summary.json calls the run complete as it stands: a fold may have stopped early.
 bool called_complete(const TrainingResults& results) {
   const nlohmann::json summary = train::read_summary(results.folder);
@@ -142,7 +101,7 @@ bool called_complete(const TrainingResults& results) {
   std::size_t same = 0;
   for (const auto& entry : summary["folds"]) {
     if (!entry.is_object()) continue;
-    same += std::ranges::any_of(results.folds, [&](const TrainedFold& fold) {
+    same += std::ranges::any_of(results.folds, [&](const train::FoldSummary& fold) {
       return fold.fold == entry.value("fold", ~0u) && fold.epochs == entry.value("epochs", 0u);
     });
   }
@@ -182,17 +141,51 @@ Json metric_json(const MetricCurves& metric) {
 
 }  // namespace
 
+const MetricCurves* Measured::find(std::string_view metric) const {
+  const auto at = std::ranges::find_if(metrics, [&](const auto& own) { return own.name == metric; });
+  return at == metrics.end() ? nullptr : &*at;
+}
+
+const MetricCurves* Measured::reported(std::string_view score) const { return find(reported_metric(config, score)); }
+
+void Measured::measure(std::vector<train::StoredFold> trials, std::size_t repeats) {
+  Records records;
+  Reported shown;
+  for (train::StoredFold& stored : trials) {
+    if (!stored.records.empty() || repeats != 1) shown.push_back(stored.summary.shown());
+    if (stored.records.empty()) continue;
+    seconds += stored.summary.seconds;
+    folds.push_back(std::move(stored.summary));
+    records.push_back(std::move(stored.records));
+  }
+  if (records.empty()) return;
+  for (const std::string& name : metric_names(records, shown)) {
+    MetricCurves metric = curves_of(name, records);
+    add_reported(metric, shown, repeats);
+    if (!metric.epochs.empty() || metric.over_folds.count > 0) metrics.push_back(std::move(metric));
+  }
+}
+
+std::string reported_metric(const train::RunConfig& config, std::string_view score) {
+  return (config.folds.all_graphs() ? "train_" : "test_") + std::string(score);
+}
+
+std::string of_epoch(const train::RunConfig& config) {
+  if (!config.selection.on()) return "the last epoch";
+  return fmt::format("the epoch with the best validation {}", train::score_title(config.selection.by, false));
+}
+
 std::string TrainingResults::how_far() const {
   const std::uint32_t epochs = config.training.epochs;
   if (complete) {
     std::uint32_t least = epochs;
-    for (const TrainedFold& fold : folds) least = std::min(least, fold.epochs);
+    for (const train::FoldSummary& fold : folds) least = std::min(least, fold.epochs);
     return fmt::format("{}, {}{}", counted(folds_asked, "fold"), counted(epochs, "epoch"),
                        least < epochs ? fmt::format(" at most ({} at least)", least) : "");
   }
   std::size_t done = 0;
   std::uint64_t trained = 0;
-  for (const TrainedFold& fold : folds) {
+  for (const train::FoldSummary& fold : folds) {
     done += fold.done ? 1 : 0;
     trained += fold.epochs;
   }
@@ -213,14 +206,13 @@ TrainingResults load_training(const std::filesystem::path& folder) {
   results.command = experiments::train_command(results.config, generated);
   results.folds_asked = results.config.folds.only ? 1 : results.config.folds.count;
   results.parameters = nn::layout(results.config.model).learned();
-  results.of_epoch = of_epoch(results.config);
-  std::vector<TrialPlace> trials;
+  std::vector<train::StoredFold> trials;
   for (std::uint32_t fold = 0; fold < results.config.folds.count; ++fold) {
-    trials.push_back({folder, fold, results.config});
+    trials.push_back(train::read_fold(folder, fold, results.config));
   }
-  static_cast<Measured&>(results) = measure(trials);
+  results.measure(std::move(trials));
   results.complete = results.folds.size() == results.folds_asked &&
-                     std::ranges::all_of(results.folds, [](const TrainedFold& fold) { return fold.done; });
+                     std::ranges::all_of(results.folds, [](const train::FoldSummary& fold) { return fold.done; });
   results.complete = results.complete || called_complete(results);
   if (results.config.folds.all_graphs()) {
     results.notes.push_back(fmt::format("{}: no graphs were held out", train::kSameGraphs));
@@ -236,26 +228,27 @@ std::string to_markdown(const TrainingResults& results) {
   for (const std::string& note : results.notes) text += markdown_text(note) + "\n\n";
   const bool several = results.folds.size() > 1, chosen = results.config.selection.on();
   for (const char* score : {"accuracy", "mae", "roc_auc"}) {
-    const MetricCurves* metric = results.find(reported_metric(results.config, score));
+    const MetricCurves* metric = results.reported(score);
     if (metric == nullptr || (score == std::string_view("roc_auc") && !train::learns_bits(results.config))) continue;
-    text += fmt::format("**{} {}**{}, of {}.\n\n", train::score_title(metric->name, false),
-                        train::score_in_words(metric->name, metric->over_folds),
-                        several ? fmt::format(" over {} folds", metric->over_folds.count) : "", results.of_epoch);
+    text +=
+        fmt::format("**{} {}**{}, of {}.\n\n", train::score_title(metric->name, false),
+                    train::score_in_words(metric->name, metric->over_folds),
+                    several ? fmt::format(" over {} folds", metric->over_folds.count) : "", of_epoch(results.config));
   }
   std::vector<Cells> metrics, folds;
   for (const MetricCurves& metric : results.metrics) {
     metrics.push_back({train::score_title(metric.name), train::score_text(metric.name, metric.over_folds)});
   }
-  text +=
-      markdown_table({fmt::format("metric, of {}", results.of_epoch), several ? "mean ± deviation" : "value"}, metrics);
+  text += markdown_table(
+      {fmt::format("metric, of {}", of_epoch(results.config)), several ? "mean ± deviation" : "value"}, metrics);
   Cells heads = {"fold", "epochs"};
   if (chosen) heads.emplace_back("chosen");
   for (const MetricCurves& metric : results.metrics) heads.push_back(train::score_title(metric.name));
   heads.emplace_back("time");
   for (std::size_t i = 0; i < results.folds.size(); ++i) {
-    const TrainedFold& fold = results.folds[i];
+    const train::FoldSummary& fold = results.folds[i];
     Cells& cells = folds.emplace_back(Cells{std::to_string(fold.fold), std::to_string(fold.epochs)});
-    if (chosen) cells.push_back(fold.reported ? fmt::format("{}", *fold.reported) : "–");
+    if (chosen) cells.push_back(fold.shown() ? fmt::format("{}", fold.shown()->epoch) : "–");
     for (const MetricCurves& metric : results.metrics) {
       cells.push_back(train::score_text(metric.name, metric.reported[i]));
     }
@@ -269,7 +262,7 @@ std::string to_csv(const TrainingResults& results) {
   for (const MetricCurves& metric : results.metrics) text.append(",").append(csv_text(metric.name));
   text += ",reported\n";
   for (std::size_t i = 0; i < results.folds.size(); ++i) {
-    const std::optional<std::uint32_t>& reported = results.folds[i].reported;
+    const std::optional<EpochRecord>& reported = results.folds[i].shown();
     std::map<std::uint32_t, std::vector<std::optional<double>>> lines;
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
       const MetricCurves& metric = results.metrics[m];
@@ -282,12 +275,12 @@ std::string to_csv(const TrainingResults& results) {
         if (metric.folds[i][e]) put(metric.epochs[e], metric.folds[i][e]);
       }
       // A test at the end has no curve: it stands in the line of its epoch.
-      if (reported && metric.reported[i]) put(*reported, metric.reported[i]);
+      if (reported && metric.reported[i]) put(reported->epoch, metric.reported[i]);
     }
     for (const auto& [epoch, values] : lines) {
       text += fmt::format("{},{}", results.folds[i].fold, epoch);
       for (const auto& value : values) text += value ? fmt::format(",{}", *value) : std::string(",");
-      text += fmt::format(",{}\n", reported == epoch ? 1 : 0);
+      text += fmt::format(",{}\n", reported && reported->epoch == epoch ? 1 : 0);
     }
   }
   return text;
@@ -295,7 +288,7 @@ std::string to_csv(const TrainingResults& results) {
 
 std::string to_latex(const TrainingResults& results) {
   std::string text = fmt::format("% needs \\usepackage{{booktabs}}\n% {}\n% {}; values are those of {}\n",
-                                 results.command, results.how_far(), results.of_epoch);
+                                 results.command, results.how_far(), of_epoch(results.config));
   for (const std::string& note : results.notes) text += fmt::format("% {}\n", note);
   std::vector<Cells> rows;
   for (const MetricCurves& metric : results.metrics) {
@@ -318,17 +311,17 @@ Json page_data(const TrainingResults& results, const PageOptions& options) {
               {"command", results.command},
               {"complete", results.complete},
               {"how_far", results.how_far()},
-              {"of_epoch", results.of_epoch},
+              {"of_epoch", of_epoch(results.config)},
               {"chosen", config.selection.on()},
               {"epochs", config.training.epochs},
               {"folds_asked", results.folds_asked},
               {"seconds", results.seconds},
               {"notes", results.notes},
               {"settings", settings_list(config, {"version"})}};
-  run["folds"] = list_of(results.folds, [](const TrainedFold& fold) -> Json {
+  run["folds"] = list_of(results.folds, [](const train::FoldSummary& fold) -> Json {
     return {{"fold", fold.fold},
             {"epochs", fold.epochs},
-            {"reported", fold.reported ? Json(*fold.reported) : Json()},
+            {"reported", fold.shown() ? Json(fold.shown()->epoch) : Json()},
             {"seconds", fold.seconds}};
   });
   run["metrics"] = list_of(results.metrics, metric_json);

@@ -57,35 +57,21 @@ inline constexpr std::size_t kMostPoints = 600;
 /// Results of any kind side by side: a line per run of `train` or `distinguish` and per row of `reproduce`, a column
 /// per metric, by its name. Values are those that stand for a run wherever it is shown (train::reported_record): of the
 /// test at the end, the epoch that validation chose, or the last; mean and deviation over folds, or seeds.
-struct RunScore {
-  std::string metric;  ///< "test_mae"; of distinguish "told_apart" and "controls_told_apart", which count pairs
-  Spread over;
-  std::vector<double> values;  ///< of the folds, or seeds, that have it
-};
-
-struct RunLine {
-  std::string name;  ///< the folder; of reproduce with the experiment and the row
-  std::string kind;  ///< "train", "distinguish" or "reproduce"
-  std::string data, model;
-  std::uint64_t seed = 0, parameters = 0;
-  bool complete = false;
-  std::string how_far;   ///< "10 folds, 500 epochs"
-  std::string of_epoch;  ///< "the last epoch": of which epoch the values are
-  double seconds = 0;    ///< of work
-  std::vector<RunScore> scores;
+struct RunLines {
+  /// [{name, kind, data, model, seed, parameters, complete, how_far, of_epoch, seconds, scores: {test_mae: {mean,
+  /// deviation, values}}}]; the scores of distinguish, told_apart and controls_told_apart, count pairs.
+  Json runs = Json::array();
 };
 
 /// Each a folder of reproduce, train or distinguish, or one whose folders are such. Throws InputError on any other, and
 /// where a record is damaged.
-[[nodiscard]] std::vector<RunLine> run_lines(const std::vector<std::filesystem::path>& folders);
-[[nodiscard]] std::string to_markdown(const std::vector<RunLine>& lines);
-[[nodiscard]] std::string to_latex(const std::vector<RunLine>& lines);
+[[nodiscard]] RunLines run_lines(const std::vector<std::filesystem::path>& folders);
+[[nodiscard]] std::string to_markdown(const RunLines& lines);
+[[nodiscard]] std::string to_latex(const RunLines& lines);
 /// A line for every run and metric; numbers unrounded, accuracies as shares.
-[[nodiscard]] std::string to_csv(const std::vector<RunLine>& lines);
-/// {version, runs: [{name, kind, data, …, scores: {test_mae: {mean, deviation, values}}}]}
-[[nodiscard]] Json to_json(const std::vector<RunLine>& lines);
+[[nodiscard]] std::string to_csv(const RunLines& lines);
 /// What the page shows (web/src/runs.ts): the same, with the columns and cells of the table.
-[[nodiscard]] Json page_data(const std::vector<RunLine>& lines, const PageOptions& options);
+[[nodiscard]] Json page_data(const RunLines& lines, const PageOptions& options);
 
 /// What a folder of results holds, of whichever kind; several, or a folder of such folders, are compared. `format`:
 /// html, md, csv, tex or json. Throws InputError on another, and where a folder holds no results.

@@ -1,7 +1,5 @@
 #include "report/results.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -51,31 +49,31 @@ void add_reached(ResultRow& row) {
 /// `repeats`: so many trials in a row are of one fold, whose accuracy is their mean.
 void add_measurements(ResultRow& row, const std::filesystem::path& trials, const nlohmann::json& keys,
                       std::size_t repeats) {
-  std::vector<TrialPlace> places;
+  std::vector<train::StoredFold> stored;
   for (std::size_t trial = 0; trial < keys.size(); ++trial) {
     const std::filesystem::path run = trials / keys[trial].get<std::string>();
     // What nested selection chose differs from the row's configuration, and is tested.
     const train::RunConfig config = train::holds_run(run) ? train::read_config(run / "config.toml") : row.config;
     const std::uint32_t fold = config.folds.only.value_or(static_cast<std::uint32_t>(trial / repeats));
-    places.push_back({run, fold, config, config.training.epochs});
+    stored.push_back(train::read_fold(run, fold, config, config.training.epochs));
     if (const nlohmann::json summary = train::read_summary(run); summary.is_object()) {
       row.parameters = summary.value("parameters", row.parameters);
       row.engine = summary.value("engine", row.engine);
     }
   }
-  static_cast<Measured&>(row) = measure(places, repeats);
+  row.measure(std::move(stored), repeats);
   row.epochs_done = row.folds.size() < keys.size() ? 0 : row.config.training.epochs;
-  for (const TrainedFold& fold : row.folds) {
+  for (const train::FoldSummary& fold : row.folds) {
     row.folds_done += fold.done ? 1 : 0;
     row.epochs_done = std::min(row.epochs_done, fold.epochs);
   }
   row.folds_done /= repeats;
   for (const auto& [subset, name] : kSubsets) {
-    if (const MetricCurves* metric = row.find(reported_metric(row.config, name))) add_accuracy(row, subset, *metric);
+    if (const MetricCurves* metric = row.reported(name)) add_accuracy(row, subset, *metric);
   }
   add_reached(row);
   const auto mean = [&](const std::string& name) -> std::optional<double> {
-    const MetricCurves* own = row.find(reported_metric(row.config, name));
+    const MetricCurves* own = row.reported(name);
     return own == nullptr || own->over_folds.count == 0 ? std::nullopt : std::optional(own->over_folds.mean);
   };
   row.spread = mean("spread");
@@ -104,8 +102,8 @@ ResultRow read_row(const nlohmann::json& json, const std::filesystem::path& fold
   }
   if (json.contains("paper_curves")) {
     for (const auto& [subset, curve] : json["paper_curves"].items()) {
-      row.paper_curves[subset] = {
-          curve.at("epoch").get<std::vector<double>>(), curve.at("value").get<std::vector<double>>(), {}};
+      row.paper_curves[subset] = {curve.at("epoch").get<std::vector<double>>(),
+                                  curve.at("value").get<std::vector<double>>()};
     }
   }
   add_measurements(row, folder / "trials", json.at("trials"),
@@ -138,8 +136,31 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
     for (const nlohmann::json& row : json.at("rows")) e.rows.push_back(read_row(row, folder, path.string()));
     return e;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError::at(path.string(), "", fmt::format("is not a record of reproduce: {}", error.what()));
+    throw InputError::at(path.string(), "", "is not a record of reproduce: {}", error.what());
   }
+}
+
+constexpr double kLeastRange = 1;  // points
+
+/// What a curve says of an epoch: nothing between its points.
+std::optional<double> value_at(const ResultRow& row, const std::string& curve, std::uint32_t epoch) {
+  const auto found = row.paper_curves.find(curve);
+  if (found == row.paper_curves.end()) return std::nullopt;
+  const auto& epochs = found->second.epoch;
+  const auto at = std::ranges::find(epochs, static_cast<double>(epoch));
+  if (at == epochs.end()) return std::nullopt;
+  return found->second.mean[static_cast<std::size_t>(at - epochs.begin())];
+}
+
+/// The standard error of the mean over folds, in points; `paper` is the accuracy that is asked about, in percent.
+double standard_error(const ResultRow& row, const std::string& subset, const Spread& ours, double paper) {
+  const double between = ours.count > 1 ? ours.deviation / std::sqrt(static_cast<double>(ours.count - 1)) : 0;
+  const auto& config = row.config;
+  double tested = static_cast<double>(config.data.graphs) * static_cast<double>(ours.count) /
+                  static_cast<double>(std::max(config.folds.count, 1u));
+  if (subset != "all") tested /= 2;  // CEXP is half of each
+  const double counted = tested > 0 ? std::sqrt(paper * (100 - paper) / tested) : 0;
+  return std::max(between, counted);
 }
 
 }  // namespace
@@ -163,7 +184,6 @@ std::vector<std::string> Experiment::scores() const {
 
 Results load_results(const std::filesystem::path& folder) {
   Results results;
-  results.folder = folder;
   const std::filesystem::path records = folder / "experiments";
   if (!std::filesystem::is_directory(records)) {
     throw Remedied(InputError::at(folder.string(), "", "holds no results"), Remedy::make_results);
@@ -181,34 +201,7 @@ Results load_results(const std::filesystem::path& folder) {
   return results;
 }
 
-namespace {
-
-constexpr double kLeastRange = 1;  // points
-
-/// What a curve says of an epoch: nothing between its points.
-std::optional<double> value_at(const ResultRow& row, const std::string& curve, std::uint32_t epoch) {
-  const auto found = row.paper_curves.find(curve);
-  if (found == row.paper_curves.end()) return std::nullopt;
-  const auto& epochs = found->second.epoch;
-  const auto at = std::ranges::find(epochs, static_cast<double>(epoch));
-  if (at == epochs.end()) return std::nullopt;
-  return found->second.mean[static_cast<std::size_t>(at - epochs.begin())];
-}
-
-/// The standard error of the mean over folds, in points; `paper` is the accuracy that is asked about, in percent.
-double standard_error(const ResultRow& row, const std::string& subset, const Accuracy& ours, double paper) {
-  const double between = ours.count > 1 ? ours.deviation / std::sqrt(static_cast<double>(ours.count - 1)) : 0;
-  const auto& config = row.config;
-  double tested = static_cast<double>(config.data.graphs) * static_cast<double>(ours.count) /
-                  static_cast<double>(std::max(config.folds.count, 1u));
-  if (subset != "all") tested /= 2;  // CEXP is half of each
-  const double counted = tested > 0 ? std::sqrt(paper * (100 - paper) / tested) : 0;
-  return std::max(between, counted);
-}
-
-}  // namespace
-
-Comparison compare(const Accuracy& ours, const Printed& paper) {
+Comparison compare(const Spread& ours, const Printed& paper) {
   return {ours.mean - paper.mean, std::max(kLeastRange, paper.deviation.value_or(0))};
 }
 
@@ -233,8 +226,7 @@ Beside beside_paper(const ResultRow& row, const std::string& subset) {
   if (!theirs) return beside;
   beside.paper = Printed{*theirs, std::nullopt, "its curve", come_to};
   if (subset == "all") beside.paper->deviation = value_at(row, "deviation", come_to);
-  const Accuracy ours{curve->second.mean.back(), curve->second.deviation.back(),
-                      std::max<std::size_t>(row.folds_run, 1)};
+  const Spread ours{curve->second.mean.back(), curve->second.deviation.back(), std::max<std::size_t>(row.folds_run, 1)};
   const double chance = 2 * standard_error(row, subset, ours, *theirs);
   beside.comparison = compare(ours, *beside.paper);
   beside.comparison->range = std::max(beside.comparison->range, chance);

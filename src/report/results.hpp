@@ -5,21 +5,12 @@
 ///
 ///   const TrainingResults run = load_training("runs/mine");
 ///   run.find("test_mae")->over_folds.mean
+///   run.metrics[0].folds[3][10]                        // of the fourth fold in the eleventh epoch
 ///   const Results results = load_results("out");
 ///   results.experiments[0].rows[0].accuracy            // mean and deviation over folds, percent
-#include <cstdint>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "distinguish/call.hpp"
-#include "support/statistics.hpp"
-#include "train/config.hpp"
+#include "experiments/records.hpp"
+#include "train/run.hpp"
 
 namespace tyche::report {
 
@@ -37,56 +28,34 @@ struct MetricCurves {
   Spread over_folds;                            ///< of those that there are
 };
 
-struct TrainedFold {
-  std::uint32_t fold = 0;
-  std::uint32_t epochs = 0;
-  bool done = false;                      ///< has all its epochs, or was stopped early
-  std::optional<std::uint32_t> reported;  ///< the epoch whose values stand for the fold
-  double seconds = 0;
-};
-
+/// What trials of one configuration measured.
 struct Measured {
-  std::vector<TrainedFold> folds;  ///< trials that have begun
+  train::RunConfig config;
+  std::uint64_t parameters = 0;
+  std::vector<train::FoldSummary> folds;  ///< trials that have begun
   std::vector<MetricCurves> metrics;
   double seconds = 0;  ///< of work, all trials
 
+  /// `repeats`: so many trials in a row are of one fold, whose value is their mean, once all are there.
+  void measure(std::vector<train::StoredFold> trials, std::size_t repeats = 1);
   /// Null where it was not measured.
   [[nodiscard]] const MetricCurves* find(std::string_view metric) const;
+  /// The metric that a score ("accuracy") is reported as: "test_accuracy"; one fold of all graphs has scores of
+  /// training graphs alone, "train_accuracy". Null where it was not measured.
+  [[nodiscard]] const MetricCurves* reported(std::string_view score) const;
 };
-
-/// A trial: a fold of a run folder, with what it was to be.
-struct TrialPlace {
-  std::filesystem::path run;
-  std::uint32_t fold = 0;
-  train::RunConfig config;
-  std::size_t most = std::numeric_limits<std::size_t>::max();  ///< epochs to look at
-};
-
-/// `repeats`: so many trials in a row are of one fold, whose value is their mean, once all are there. Throws InputError
-/// where a record is damaged.
-[[nodiscard]] Measured measure(const std::vector<TrialPlace>& trials, std::size_t repeats = 1);
-
-/// What a run calls a score that it reports: "test_accuracy"; one fold of all graphs has scores of training graphs
-/// alone, "train_accuracy".
 [[nodiscard]] std::string reported_metric(const train::RunConfig& config, std::string_view score);
 
 /// Of which epoch the values are that stand for a fold: "the last epoch", "the epoch with the best validation loss".
 [[nodiscard]] std::string of_epoch(const train::RunConfig& config);
 
-/// What a folder of `train` holds, read for a report. Works while the run is under way.
-///
-///   const TrainingResults results = load_training("runs/mine");
-///   results.metrics[0].name                             // "train_loss"
-///   results.metrics[0].folds[3][10]                     // of the fourth fold in the eleventh epoch
+/// What a folder of `train` holds.
 struct TrainingResults : Measured {
   std::filesystem::path folder;
-  train::RunConfig config;
   std::string command;  ///< that makes the run again, less --out
   std::uint32_t folds_asked = 0;
   bool complete = false;
-  std::uint64_t parameters = 0;
-  std::vector<std::string> notes;  ///< what readers must know: no graphs held out, a configuration of earlier versions
-  std::string of_epoch;            ///< which epoch the values are of: "the last epoch", "the epoch with the best …"
+  train::Notes notes;  ///< what readers must know: no graphs held out, a configuration of earlier versions
 
   /// "10 folds × 500 epochs", or how far it is.
   [[nodiscard]] std::string how_far() const;
@@ -95,39 +64,22 @@ struct TrainingResults : Measured {
 /// Throws InputError where the folder holds no run of train, or a record is damaged.
 [[nodiscard]] TrainingResults load_training(const std::filesystem::path& folder);
 
-/// Mean and deviation over folds, in percent.
-using Accuracy = Spread;
-
-/// What the paper printed, in percent; or what others released of another score, in its unit.
-struct Printed {
-  double mean = 0;
-  std::optional<double> deviation;
-  std::string where;
-  std::uint32_t epochs = 0;  ///< of training behind it; 0: not said
-  std::string metric{};      ///< "mae"; empty: accuracy
-};
-
-struct Curve {
-  std::vector<double> epoch;
-  std::vector<double> mean;
-  std::vector<double> deviation;  ///< empty for the paper's
-};
+/// In percent; or of another score, in its unit.
+using experiments::Curve, experiments::Printed;
 
 /// Subsets are "all", "EXP" and "CORRUPT".
 struct ResultRow : Measured {
   std::string name;
-  train::RunConfig config;
   /// Train this row alone, less --out: one, or, where nested selection chose differently, one per fold. None while a
   /// choice is still to come.
   std::vector<std::string> commands;
   std::uint32_t folds_run = 0;    ///< asked for
   std::size_t folds_done = 0;     ///< have all their epochs
   std::uint32_t epochs_done = 0;  ///< that every fold has
-  std::uint64_t parameters = 0;
   std::string engine;
   /// Of labels, by subset; `fold_accuracy` of all graphs.
   std::vector<double> fold_accuracy;
-  std::map<std::string, Accuracy> accuracy;
+  std::map<std::string, Spread> accuracy;
   std::optional<std::uint32_t> reached;     ///< the first epoch whose mean over folds is at least 95 %
   std::optional<double> spread, agreement;  ///< likewise, where tests have several draws
   std::map<std::string, Curve> curves;      ///< of the accuracy, as far as every fold has come
@@ -168,7 +120,6 @@ struct Experiment {
 };
 
 struct Results {
-  std::filesystem::path folder;
   std::vector<Experiment> experiments;  ///< in the paper's order
   std::vector<Json> log;                ///< calls of reproduce, oldest first
 };
@@ -191,7 +142,7 @@ struct Comparison {
 
 /// At the paper's end. The range is the paper's deviation, and one point at least: printed means of a thousand test
 /// graphs in one draw move by that much between seeds.
-[[nodiscard]] Comparison compare(const Accuracy& ours, const Printed& paper);
+[[nodiscard]] Comparison compare(const Spread& ours, const Printed& paper);
 
 /// What the paper has at the epoch that a row has come to.
 struct Beside {
@@ -208,14 +159,6 @@ struct Beside {
 /// error is that of the folds' deviation or that of so many test graphs with the paper's accuracy, whichever is more.
 [[nodiscard]] Beside beside_paper(const ResultRow& row, const std::string& subset);
 
-/// experiments/published/brec.csv
-struct PublishedTotal {
-  std::string model;
-  std::size_t total = 0;
-  bool random = false;  ///< has random inputs
-  std::string note;
-};
-
 /// What a folder of `distinguish` holds, counted for a report: told apart per category and seed, beside what refinement
 /// says and, where the pairs are BREC's 400, beside the totals that others have published.
 ///
@@ -225,13 +168,12 @@ struct DistinguishResults {
   std::filesystem::path folder;
   distinguish::StoredRun run;
   std::vector<std::uint64_t> seeds;
-  std::size_t begun = 0;  ///< seeds that have results; at least one, so that there is something to count
-  /// One per category where there are any, "Regular, as published" for BREC, "all"; of the seeds that have begun.
+  /// One per category where there are any, "Regular, as published" for BREC, "all"; of the seeds that have begun, and
+  /// of one at least, so that there is something to count.
   std::vector<distinguish::CategoryRow> rows;
   std::vector<std::vector<std::optional<distinguish::PairResult>>> of_pair;  ///< by pair and seed, as far as there
   bool brec = false;                                                         ///< all 400 pairs, and no others
-  std::vector<PublishedTotal> published;                                     ///< the best first; empty unless brec
-  std::string test;                                                          ///< that decides, in words
+  Json published = Json::array();  ///< [{model, total, random, note}], the best first; empty unless brec
 
   [[nodiscard]] std::size_t pairs() const { return run.origin.pairs.size(); }
   [[nodiscard]] std::size_t asked() const { return pairs() * seeds.size(); }

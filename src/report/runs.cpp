@@ -34,104 +34,109 @@ std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder) 
   return inside;
 }
 
-RunLine line_of(std::string name, const char* kind, const train::RunConfig& config) {
-  RunLine line;
-  line.name = std::move(name);
-  line.kind = kind;
-  line.data = config.data.path;
-  line.model = config.model.kind;
-  line.seed = config.seed;
-  line.of_epoch = of_epoch(config);
+/// The line of a run that has the scores still to come.
+Json line_of(const std::string& name, const char* kind, const train::RunConfig& config) {
+  return {{"name", name},
+          {"kind", kind},
+          {"data", config.data.path},
+          {"model", config.model.kind},
+          {"seed", config.seed},
+          {"parameters", 0},
+          {"complete", false},
+          {"how_far", ""},
+          {"of_epoch", of_epoch(config)},
+          {"seconds", 0.0},
+          {"scores", Json::object()}};
+}
+
+void add_score(Json& line, const std::string& metric, const std::vector<double>& values) {
+  const Spread over = spread_of(values);
+  line["scores"][metric] = {{"mean", over.mean}, {"deviation", over.deviation}, {"values", values}};
+}
+
+/// Of a run of train, or a row of reproduce, which have the same to say.
+template <class Run>
+Json trained_line(const std::string& name, const char* kind, const Run& run, bool complete) {
+  Json line = line_of(name, kind, run.config);
+  line["parameters"] = run.parameters;
+  line["complete"] = complete;
+  line["how_far"] = run.how_far();
+  line["seconds"] = run.seconds;
+  const std::string part = reported_metric(run.config, "");
+  for (const MetricCurves& metric : run.metrics) {
+    const bool shown = metric.name.starts_with(part) || metric.name.starts_with("validation_");
+    if (!shown || metric.name == "train_loss" || metric.over_folds.count == 0) continue;
+    std::vector<double> values;
+    for (const auto& value : metric.reported) {
+      if (value) values.push_back(*value);
+    }
+    add_score(line, metric.name, values);
+  }
   return line;
 }
 
-void add_scores(RunLine& line, const Measured& measured, const train::RunConfig& config) {
-  line.seconds = measured.seconds;
-  const std::string part = reported_metric(config, "");
-  for (const MetricCurves& metric : measured.metrics) {
-    const bool shown = metric.name.starts_with(part) || metric.name.starts_with("validation_");
-    if (!shown || metric.name == "train_loss" || metric.over_folds.count == 0) continue;
-    RunScore& score = line.scores.emplace_back(RunScore{metric.name, metric.over_folds, {}});
-    for (const auto& value : metric.reported) {
-      if (value) score.values.push_back(*value);
-    }
-  }
-}
-
-void add_lines(std::vector<RunLine>& lines, const std::filesystem::path& folder) {
+void add_lines(Json& lines, const std::filesystem::path& folder) {
   if (distinguish::holds_run(folder)) {
     const DistinguishResults results = load_distinguish(folder);
-    RunLine& line = lines.emplace_back(line_of(folder.string(), "distinguish", results.run.settings.config));
-    line.parameters = nn::layout(results.run.settings.config.model).learned();
-    line.complete = results.done() == results.asked();
-    line.how_far = fmt::format("{}, {}{}", counted(results.pairs(), "pair"), counted(results.seeds.size(), "seed"),
-                               line.complete ? "" : fmt::format("; under way: {} results", results.done()));
-    line.of_epoch = "the last epoch";
-    line.seconds = results.run.seconds;
-    for (const auto& [name, counts] :
-         {std::pair{"told_apart", &results.all().told}, std::pair{"controls_told_apart", &results.all().controls}}) {
-      const std::vector<double> values(counts->begin(), counts->end());
-      line.scores.push_back({name, spread_of(values), values});
-    }
+    Json& line = lines.emplace_back(line_of(folder.string(), "distinguish", results.run.settings.config));
+    line["parameters"] = nn::layout(results.run.settings.config.model).learned();
+    const bool complete = results.done() == results.asked();
+    line["complete"] = complete;
+    line["how_far"] = fmt::format("{}, {}{}", counted(results.pairs(), "pair"), counted(results.seeds.size(), "seed"),
+                                  complete ? "" : fmt::format("; under way: {} results", results.done()));
+    line["of_epoch"] = "the last epoch";
+    line["seconds"] = results.run.seconds;
+    const distinguish::CategoryRow& all = results.all();
+    add_score(line, "told_apart", {all.told.begin(), all.told.end()});
+    add_score(line, "controls_told_apart", {all.controls.begin(), all.controls.end()});
   } else if (train::holds_run(folder)) {
     const TrainingResults results = load_training(folder);
-    RunLine& line = lines.emplace_back(line_of(folder.string(), "train", results.config));
-    line.parameters = results.parameters;
-    line.complete = results.complete;
-    line.how_far = results.how_far();
-    add_scores(line, results, results.config);
+    lines.push_back(trained_line(folder.string(), "train", results, results.complete));
   } else {
-    const Results results = load_results(folder);
-    for (const Experiment& e : results.experiments) {
+    for (const Experiment& e : load_results(folder).experiments) {
       for (const ResultRow& row : e.rows) {
-        RunLine& line = lines.emplace_back(
-            line_of(fmt::format("{}: {}, {}", folder.string(), e.name, row.name), "reproduce", row.config));
-        line.data = e.data.name;
-        line.parameters = row.parameters;
-        line.complete = row.complete();
-        line.how_far = row.how_far();
-        add_scores(line, row, row.config);
+        const std::string name = fmt::format("{}: {}, {}", folder.string(), e.name, row.name);
+        lines.push_back(trained_line(name, "reproduce", row, row.complete()));
+        lines.back()["data"] = e.data.name;
       }
     }
   }
 }
 
 /// The metrics that a table has room for and some line has.
-std::vector<std::string> columns_of(const std::vector<RunLine>& lines) {
+std::vector<std::string> columns_of(const RunLines& lines) {
   std::vector<std::string> wanted = {"validation_loss"};  // by which runs may be chosen, unlike by the others
   for (const char* part : {"test_", "train_"}) {
     for (const std::string_view score : train::kShownScores) wanted.push_back(part + std::string(score));
   }
   wanted.insert(wanted.end(), {"told_apart", "controls_told_apart"});
   std::erase_if(wanted, [&](const std::string& metric) {
-    return std::ranges::none_of(lines, [&](const RunLine& line) {
-      return std::ranges::any_of(line.scores, [&](const RunScore& s) { return s.metric == metric; });
-    });
+    return std::ranges::none_of(lines.runs, [&](const Json& line) { return line["scores"].contains(metric); });
   });
   return wanted;
 }
 
-std::string cell(const RunLine& line, const std::string& metric) {
-  for (const RunScore& score : line.scores) {
-    if (score.metric == metric) return train::score_text(metric, score.over);
-  }
-  return "–";
+std::string cell(const Json& line, const std::string& metric) {
+  if (!line["scores"].contains(metric)) return "–";
+  const Json& score = line["scores"][metric];
+  return train::score_text(metric, Spread{score["mean"], score["deviation"], score["values"].size()});
 }
 
-Cells heads_of(const std::vector<RunLine>& lines) {
+Cells heads_of(const RunLines& lines) {
   Cells heads = {"run", "data", "model"};
   for (const std::string& metric : columns_of(lines)) heads.push_back(train::score_title(metric));
   heads.insert(heads.end(), {"values of", "run for", "time"});
   return heads;
 }
 
-std::vector<Cells> rows_of(const std::vector<RunLine>& lines) {
+std::vector<Cells> rows_of(const RunLines& lines) {
   const std::vector<std::string> columns = columns_of(lines);
   std::vector<Cells> rows;
-  for (const RunLine& line : lines) {
-    Cells& row = rows.emplace_back(Cells{line.name, std::filesystem::path(line.data).filename().string(), line.model});
+  for (const Json& line : lines.runs) {
+    const std::filesystem::path data(line["data"].get<std::string>());
+    Cells& row = rows.emplace_back(Cells{line["name"], data.filename().string(), line["model"]});
     for (const std::string& metric : columns) row.push_back(cell(line, metric));
-    row.insert(row.end(), {line.of_epoch, line.how_far, format_duration(line.seconds)});
+    row.insert(row.end(), {line["of_epoch"], line["how_far"], format_duration(line["seconds"])});
   }
   return rows;
 }
@@ -145,67 +150,45 @@ std::string shown(const Results& results, const std::string& format, const PageO
 
 }  // namespace
 
-std::vector<RunLine> run_lines(const std::vector<std::filesystem::path>& folders) {
-  std::vector<RunLine> lines;
+RunLines run_lines(const std::vector<std::filesystem::path>& folders) {
+  RunLines lines;
   for (const std::filesystem::path& folder : folders) {
     const std::vector<std::filesystem::path> inside = runs_in(folder);
-    if (inside.empty()) add_lines(lines, folder);
-    for (const std::filesystem::path& own : inside) add_lines(lines, own);
+    if (inside.empty()) add_lines(lines.runs, folder);
+    for (const std::filesystem::path& own : inside) add_lines(lines.runs, own);
   }
   return lines;
 }
 
-std::string to_markdown(const std::vector<RunLine>& lines) {
+std::string to_markdown(const RunLines& lines) {
   return markdown_table(heads_of(lines), rows_of(lines)) +
          "\nMeans ± population standard deviations over folds, or seeds of distinguish.\n";
 }
 
-std::string to_latex(const std::vector<RunLine>& lines) {
+std::string to_latex(const RunLines& lines) {
   const Cells heads = heads_of(lines);
   return "% needs \\usepackage{booktabs}\n" +
          latex_table("lll" + std::string(heads.size() - 6, 'r') + "llr", heads, rows_of(lines));
 }
 
-std::string to_csv(const std::vector<RunLine>& lines) {
+std::string to_csv(const RunLines& lines) {
   std::string text = "run,kind,data,model,seed,parameters,complete,of_epoch,seconds,metric,mean,deviation,count\n";
-  for (const RunLine& line : lines) {
-    for (const RunScore& score : line.scores) {
-      text +=
-          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(line.name), line.kind, csv_text(line.data),
-                      line.model, line.seed, line.parameters, line.complete ? "yes" : "no", line.of_epoch, line.seconds,
-                      score.metric, score.over.mean, score.over.deviation, score.over.count);
+  for (const Json& line : lines.runs) {
+    const auto word = [&](const char* key) { return line[key].get<std::string>(); };
+    for (const auto& [metric, score] : line["scores"].items()) {
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(word("name")), word("kind"),
+                          csv_text(word("data")), word("model"), line["seed"].get<std::uint64_t>(),
+                          line["parameters"].get<std::uint64_t>(), line["complete"].get<bool>() ? "yes" : "no",
+                          word("of_epoch"), line["seconds"].get<double>(), metric, score["mean"].get<double>(),
+                          score["deviation"].get<double>(), score["values"].size());
     }
   }
   return text;
 }
 
-Json to_json(const std::vector<RunLine>& lines) {
-  Json json = {{"version", kVersion}, {"runs", Json::array()}};
-  for (const RunLine& line : lines) {
-    Json& run = json["runs"].emplace_back(Json{{"name", line.name},
-                                               {"kind", line.kind},
-                                               {"data", line.data},
-                                               {"model", line.model},
-                                               {"seed", line.seed},
-                                               {"parameters", line.parameters},
-                                               {"complete", line.complete},
-                                               {"how_far", line.how_far},
-                                               {"of_epoch", line.of_epoch},
-                                               {"seconds", line.seconds},
-                                               {"scores", Json::object()}});
-    for (const RunScore& score : line.scores) {
-      run["scores"][score.metric] = {
-          {"mean", score.over.mean}, {"deviation", score.over.deviation}, {"values", score.values}};
-    }
-  }
-  return json;
-}
-
-Json page_data(const std::vector<RunLine>& lines, const PageOptions& options) {
-  Json json = to_json(lines);
-  json["made"] = utc_now();
-  json["command"] = options.command;
-  json["shows"] = "runs";
+Json page_data(const RunLines& lines, const PageOptions& options) {
+  Json json = page_head("runs", options.command);
+  json["runs"] = lines.runs;
   json["table"] = rows_of(lines);
   json["table"].insert(json["table"].begin(), heads_of(lines));
   return json;
@@ -214,12 +197,13 @@ Json page_data(const std::vector<RunLine>& lines, const PageOptions& options) {
 std::string folder_text(const std::vector<std::filesystem::path>& folders, const std::string& format,
                         const PageOptions& how) {
   if (format != "html" && format != "md" && format != "csv" && format != "tex" && format != "json") {
-    throw InputError(fmt::format("format: expected html, md, csv, tex or json, found '{}'", format));
+    throw InputError("format: expected html, md, csv, tex or json, found '{}'", format);
   }
   if (folders.empty()) throw InputError("expected a folder of results, found none");
   const std::filesystem::path& folder = folders.front();
   if (format == "json") {
-    return to_json(run_lines(folders)).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const Json json = {{"version", kVersion}, {"runs", run_lines(folders).runs}};
+    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   if (folders.size() > 1 || !runs_in(folder).empty()) return shown(run_lines(folders), format, how);
   if (distinguish::holds_run(folder)) return shown(load_distinguish(folder), format, how);

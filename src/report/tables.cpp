@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "report/page.hpp"
@@ -17,18 +16,12 @@ namespace tyche::report {
 
 namespace {
 
-/// "98.0 ± 1.9", "98.0", or "–" where there is nothing.
-std::string percent(const Accuracy* accuracy) {
-  if (accuracy == nullptr) return "–";
-  if (accuracy->count < 2) return fmt::format("{:.2f}", accuracy->mean);
-  return fmt::format("{:.2f} ± {:.2f}", accuracy->mean, accuracy->deviation);
+/// "98.00 ± 1.85", "98.00".
+std::string percent(double mean, const std::optional<double>& deviation) {
+  return deviation ? fmt::format("{:.2f} ± {:.2f}", mean, *deviation) : fmt::format("{:.2f}", mean);
 }
 
-std::string percent(const Printed* printed) {
-  if (printed == nullptr) return "–";
-  if (!printed->deviation) return fmt::format("{:.2f}", printed->mean);
-  return fmt::format("{:.2f} ± {:.2f}", printed->mean, *printed->deviation);
-}
+std::string percent(const Printed& printed) { return percent(printed.mean, printed.deviation); }
 
 /// An error that others released, in its unit.
 std::string released_text(const Printed& printed) {
@@ -45,15 +38,14 @@ std::string alone(const ResultRow& row) {
   return text;
 }
 
+bool shows(const Experiment& experiment, const char* view) {
+  return std::ranges::find(experiment.show, view) != experiment.show.end();
+}
+
 /// The subsets an experiment's table shows: "all", and where it shows the split also "EXP" and "CORRUPT".
 std::vector<std::string> subsets_of(const Experiment& experiment) {
-  std::vector<std::string> out = {"all"};
-  const auto& show = experiment.show;
-  if (std::ranges::find(show, "split") != show.end()) {
-    out.emplace_back("EXP");
-    out.emplace_back("CORRUPT");
-  }
-  return out;
+  if (shows(experiment, "split")) return {"all", "EXP", "CORRUPT"};
+  return {"all"};
 }
 
 template <class Map>
@@ -71,8 +63,12 @@ std::string same_graphs(const ResultRow& row) {
 
 /// A score of a row; accuracies by subset.
 std::string cell(const ResultRow& row, const std::string& score, const std::string& subset) {
-  if (score == "accuracy") return percent(find(row.accuracy, subset));
-  const MetricCurves* metric = row.find(reported_metric(row.config, score));
+  if (score == "accuracy") {
+    const Spread* ours = find(row.accuracy, subset);
+    if (ours == nullptr) return "–";
+    return percent(ours->mean, ours->count < 2 ? std::nullopt : std::optional(ours->deviation));
+  }
+  const MetricCurves* metric = row.reported(score);
   return metric == nullptr ? "–" : train::score_text(metric->name, metric->over_folds);
 }
 
@@ -80,7 +76,7 @@ std::string cell(const ResultRow& row, const std::string& score, const std::stri
 Cells released_cells(const ResultRow& row) {
   const Printed* theirs = row.released("mae");
   if (theirs == nullptr) return {"–", "–"};
-  const MetricCurves* ours = row.find(reported_metric(row.config, "mae"));
+  const MetricCurves* ours = row.reported("mae");
   return {released_text(*theirs), ours == nullptr ? "–" : fmt::format("{:.2f}", ours->over_folds.mean / theirs->mean)};
 }
 
@@ -131,7 +127,7 @@ Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
     if (printed.deviation) json["paper"][subset]["deviation"] = *printed.deviation;
     if (printed.epochs > 0) json["paper"][subset]["epochs"] = printed.epochs;
     if (!printed.metric.empty()) {
-      const MetricCurves* ours = row.find(reported_metric(c, printed.metric));
+      const MetricCurves* ours = row.reported(printed.metric);
       json["paper"][subset]["text"] = released_text(printed);
       if (ours != nullptr) json["paper"][subset]["ratio"] = ours->over_folds.mean / printed.mean;
     }
@@ -142,7 +138,7 @@ Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
     if (beside.paper && beside.paper->deviation) early["deviation"] = *beside.paper->deviation;
   }
   for (const std::string& score : scores) {
-    const MetricCurves* metric = row.find(reported_metric(c, score));
+    const MetricCurves* metric = row.reported(score);
     if (score == "accuracy" || metric == nullptr) continue;
     json["scores"].push_back(
         {{"title", train::score_title(metric->name)}, {"text", train::score_text(metric->name, metric->over_folds)}});
@@ -178,12 +174,12 @@ std::string verdict(const Beside& beside) {
 
 std::string papers_side(const ResultRow& row, const std::string& subset) {
   const auto end = row.paper.find(subset);
-  if (end == row.paper.end()) return percent(static_cast<const Printed*>(nullptr));
+  if (end == row.paper.end()) return "–";
   const Beside beside = beside_paper(row, subset);
   if (!beside.paper) {
-    return fmt::format("none at epoch {} ({} after {})", beside.epoch, percent(&end->second), end->second.epochs);
+    return fmt::format("none at epoch {} ({} after {})", beside.epoch, percent(end->second), end->second.epochs);
   }
-  const std::string side = percent(&*beside.paper);
+  const std::string side = percent(*beside.paper);
   return beside.epoch == 0 ? side : fmt::format("{} at epoch {}", side, beside.epoch);
 }
 
@@ -194,7 +190,6 @@ std::string to_markdown(const Results& results) {
     if (!e.paper.empty()) text += fmt::format("The paper: {}. ", markdown_text(e.paper));
     text += fmt::format("Profile `{}`, data `{}` ({}), version {}.\n\n", e.profile, e.data.name,
                         counted(e.data.graphs, "graph"), e.version);
-    const auto shows = [&](const char* view) { return std::ranges::find(e.show, view) != e.show.end(); };
     Cells heads = {"model"};
     for (const std::string& score : e.scores()) heads.push_back(train::score_title("test_" + score));
     const bool released = e.released(),
@@ -202,8 +197,8 @@ std::string to_markdown(const Results& results) {
                    !released && std::ranges::any_of(e.rows, [](const ResultRow&row) { return !row.paper.empty(); });
     if (released) heads.insert(heads.end(), {"released", "ours / released"});
     if (compares) heads.insert(heads.end(), {"the paper", "difference", "within range"});
-    if (shows("reach")) heads.emplace_back("epochs to 95 %");
-    if (shows("draws")) heads.insert(heads.end(), {"spread between draws", "draws that agree, %"});
+    if (shows(e, "reach")) heads.emplace_back("epochs to 95 %");
+    if (shows(e, "draws")) heads.insert(heads.end(), {"spread between draws", "draws that agree, %"});
     heads.insert(heads.end(), {"folds × epochs", "time"});
     std::vector<Cells> rows;
     for (const std::string& subset : subsets_of(e)) {
@@ -220,8 +215,8 @@ std::string to_markdown(const Results& results) {
           }
           cells.insert(cells.end(), {papers_side(row, subset), difference, within});
         }
-        if (shows("reach")) cells.push_back(row.reached ? std::to_string(*row.reached) : "never");
-        if (shows("draws")) {
+        if (shows(e, "reach")) cells.push_back(row.reached ? std::to_string(*row.reached) : "never");
+        if (shows(e, "draws")) {
           cells.push_back(row.spread ? fmt::format("{:.4f}", *row.spread) : "–");
           cells.push_back(row.agreement ? fmt::format("{:.2f}", 100 * *row.agreement) : "–");
         }
@@ -269,13 +264,13 @@ std::string to_csv(const Results& results) {
             number(row.agreement), beside && paper ? whole(paper->epochs) : "", metric);
       };
       for (const std::string subset : {"all", "EXP", "CORRUPT"}) {
-        const Accuracy* ours = find(row.accuracy, subset);
+        const Spread* ours = find(row.accuracy, subset);
         if (ours == nullptr && (!row.paper.contains(subset) || subset != "all" || e.released())) continue;
         const Beside beside = beside_paper(row, subset);
         add(subset, ours, beside.paper ? &*beside.paper : nullptr, &beside, reported_metric(row.config, "accuracy"));
       }
       for (const std::string& score : e.scores()) {
-        const MetricCurves* metric = row.find(reported_metric(row.config, score));
+        const MetricCurves* metric = row.reported(score);
         if (score == "accuracy" || metric == nullptr) continue;
         add("all", &metric->over_folds, row.released(score), nullptr, metric->name);
       }

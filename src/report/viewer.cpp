@@ -147,8 +147,7 @@ Json pair_json(const datasets::Dataset& data, const Pair& pair) {
 /// Throws InputError on a graph of more nodes than the page draws.
 void require_drawable(const NamedGraph& named, std::size_t most) {
   if (named.graph.num_nodes() <= most) return;
-  throw InputError(
-      fmt::format("{} has {} nodes; the page draws graphs of up to {}", named.name, named.graph.num_nodes(), most));
+  throw InputError("{} has {} nodes; the page draws graphs of up to {}", named.name, named.graph.num_nodes(), most);
 }
 
 /// 1 where the graph encodes a satisfiable formula, 0 where one that is not, -1 where it encodes none.
@@ -183,23 +182,20 @@ Json view_data(const DataSource& source, std::size_t pairs, unsigned threads) {
   return {{"name", source.name}, {"graphs", data.set.graphs.size()}, {"paired", !data.pair.empty()}, {"pairs", views}};
 }
 
-Json view_two(const NamedGraph& first, const NamedGraph& second) {
-  for (const NamedGraph* named : {&first, &second}) require_drawable(*named, kMaxDrawnNodes);
-  const Graph graphs[] = {first.graph, second.graph};
-  Json json = {{"pair", 0}, {"subset", ""}};
-  for (std::size_t i = 0; i < 2; ++i) {
-    json["graphs"].push_back(graph_json(graphs[i], graphs[1 - i], i, satisfiability(graphs[i]), {}));
-    json["graphs"][i]["title"] = (i == 0 ? first : second).name;
-  }
-  json.update(comparison_json(graphs));
-  return json;
-}
-
 Json pair_page_data(const NamedGraph& first, const NamedGraph& second, std::string_view command) {
+  const NamedGraph* const named[] = {&first, &second};
+  const Graph graphs[] = {first.graph, second.graph};
+  for (const NamedGraph* own : named) require_drawable(*own, kMaxDrawnNodes);
+  Json pair = {{"pair", 0}, {"subset", ""}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    pair["graphs"].push_back(graph_json(graphs[i], graphs[1 - i], i, satisfiability(graphs[i]), {}));
+    pair["graphs"][i]["title"] = named[i]->name;
+  }
+  pair.update(comparison_json(graphs));
   Json json = page_head("pair", command);
   json["log"] = json["experiments"] = Json::array();
   Json set = {{"name", "two graphs"}, {"graphs", 2}, {"paired", false}};
-  set["pairs"].push_back(view_two(first, second));
+  set["pairs"].push_back(std::move(pair));
   json["data"].push_back(std::move(set));
   return json;
 }
@@ -220,23 +216,21 @@ Json pack_pair(std::string_view title, const NamedGraph& a, const NamedGraph& b)
   return json;
 }
 
-Json confused_page_data(const ConfusedPairs& page) {
-  Json json = page_head("confused", page.command);
-  json.update({{"title", page.title}, {"lead", page.lead}, {"notes", page.notes}});
-  json["rows"] = json["pairs"] = Json::array();
-  for (const SummaryRow& row : page.rows) json["rows"].push_back({row.name, row.value, row.note});
-  std::size_t too_large = 0;
-  for (const ConfusedPair& pair : page.pairs) {
-    if (std::max(pair.first.graph.num_nodes(), pair.second.graph.num_nodes()) > kMaxPackedNodes) {
-      ++too_large;
-      continue;
-    }
-    Json packed = pack_pair(fmt::format("{}, {}", pair.first.name, pair.second.name), pair.first, pair.second);
-    packed["caption"] = pair.caption;
-    json["pairs"].push_back(std::move(packed));
+Json confused_page(std::string_view command) {
+  Json page = page_head("confused", command);
+  for (const char* words : {"title", "lead"}) page[words] = "";
+  for (const char* list : {"notes", "pairs", "rows"}) page[list] = Json::array();
+  page["too_large"] = 0;
+  return page;
+}
+
+void add_confused(Json& page, const NamedGraph& first, const NamedGraph& second, std::string_view caption) {
+  if (std::max(first.graph.num_nodes(), second.graph.num_nodes()) > kMaxPackedNodes) {
+    page["too_large"] = page["too_large"].get<std::size_t>() + 1;
+    return;
   }
-  json["too_large"] = too_large;
-  return json;
+  Json& packed = page["pairs"].emplace_back(pack_pair(fmt::format("{}, {}", first.name, second.name), first, second));
+  packed["caption"] = caption;
 }
 
 }  // namespace tyche::report

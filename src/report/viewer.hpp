@@ -29,13 +29,11 @@ struct NamedGraph {
   Graph graph;
 };
 
-/// Two graphs of any origin as one such pair. Each has its name as `title`; its label is 1 or 0 where it encodes a
-/// formula, by whether that is satisfiable, and -1 elsewhere. Throws InputError on a graph of more than kMaxDrawnNodes.
-[[nodiscard]] Json view_two(const NamedGraph& first, const NamedGraph& second);
-
-/// What the page of two graphs shows, without an experiment: both drawn, 1-WL round by round, and nodes to
-/// individualise. It is page_data() without experiments, its one data set the pair, and `shows` "pair", by which the
-/// page knows what it is. `command` made it. Throws as view_two() does.
+/// What the page of two graphs of any origin shows, without an experiment: both drawn, 1-WL round by round, and nodes
+/// to individualise. It is page_data() without experiments, its one data set the pair, and `shows` "pair", by which the
+/// page knows what it is. Each graph has its name as `title`; its label is 1 or 0 where it encodes a formula, by
+/// whether that is satisfiable, and -1 elsewhere. `command` made it. Throws InputError on a graph of more than
+/// kMaxDrawnNodes.
 [[nodiscard]] Json pair_page_data(const NamedGraph& first, const NamedGraph& second, std::string_view command);
 
 /// Pairs of graphs in few bytes, for pages that hold many: the page decodes, draws and refines a pair when somebody
@@ -55,37 +53,18 @@ inline constexpr std::size_t kMaxPackedNodes = 300;
 [[nodiscard]] Json pack_pair(std::string_view title, const NamedGraph& a, const NamedGraph& b);
 
 /// A page of pairs of graphs that something takes for equal (colour refinement, say), under a summary in words and a
-/// table: what `tyche inspect --page` shows. Pairs are drawn and refined by the page when somebody looks at one.
+/// table: what `tyche inspect --page` shows (web/src/confused.ts). Pairs are drawn and refined by the page when
+/// somebody looks at one.
 ///
-///   ConfusedPairs page;
-///   page.title = "MUTAG: what 1-WL cannot tell apart";
-///   page.lead = "Message passing cannot see everything here.";
-///   page.rows = {{"graphs", "188", ""}, {"best accuracy of any 1-WL network", "97.9 %", "node types included"}};
-///   page.pairs.push_back({{"graph 3", a}, {"graph 8", b}, "Labels 0 and 1."});
-///   page.command = "tyche inspect --data MUTAG --page out.html";
-///   write_page("out.html", confused_page_data(page));
-struct SummaryRow {
-  std::string name;
-  std::string value;
-  std::string note;  ///< beside the value; may be empty
-};
-
-struct ConfusedPair {
-  NamedGraph first, second;
-  std::string caption;  ///< what is known of the two, in a sentence
-};
-
-struct ConfusedPairs {
-  std::string title;
-  std::string lead;                ///< the answer, in a sentence or two
-  std::vector<std::string> notes;  ///< what follows for training, a sentence or two each
-  std::vector<SummaryRow> rows;    ///< may be empty, and so may the pairs
-  std::vector<ConfusedPair> pairs;
-  std::string command;  ///< that made the page
-};
-
-/// What the page shows (web/src/confused.ts). Pairs with a graph of more than kMaxPackedNodes nodes are
-/// left out; `too_large` says how many.
-[[nodiscard]] Json confused_page_data(const ConfusedPairs& page);
+///   Json page = confused_page("tyche inspect --data MUTAG --page out.html");
+///   page["title"] = "MUTAG: what 1-WL cannot tell apart";
+///   page["lead"] = "Message passing cannot see everything here.";       // the answer, in a sentence or two
+///   page["notes"]                                                       // what follows for training, likewise
+///   page["rows"] = {{"graphs", "188", ""}, {"best accuracy of any 1-WL network", "97.9 %", "node types included"}};
+///   add_confused(page, {"graph 3", a}, {"graph 8", b}, "Labels 0 and 1.");
+///   write_page("out.html", page);
+[[nodiscard]] Json confused_page(std::string_view command);
+/// A pair with a graph of more than kMaxPackedNodes nodes is left out; `too_large` says how many are.
+void add_confused(Json& page, const NamedGraph& first, const NamedGraph& second, std::string_view caption);
 
 }  // namespace tyche::report

@@ -78,31 +78,36 @@ void Progress::add(std::uint64_t count, const std::string& note) {
   draw(now);
 }
 
-void Progress::draw(Clock::time_point now) {
+std::string Progress::line(Clock::time_point now) const {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double share = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
   const std::string left = share > 0 ? format_duration(elapsed * (1 - share) / share) + " left" : "";
-  std::string line;
   if (terminal_) {
     const auto filled = static_cast<std::size_t>(share * 24);
-    line = one_line(fmt::format("{} [{}{}] {}/{}  {}  {}", label_, std::string(filled, '#'),
+    return one_line(fmt::format("{} [{}{}] {}/{}  {}  {}", label_, std::string(filled, '#'),
                                 std::string(24 - filled, '.'), done_, total_, left, note_));
-  } else {
-    line = fmt::format("{}: {} of {} ({:.0f} %), {} gone, {}{}{}\n", label_, done_, total_, 100 * share,
-                       format_duration(elapsed), left, note_.empty() ? "" : ", ", note_);
   }
-  std::fputs(line.c_str(), out_);
+  return fmt::format("{}: {} of {} ({:.0f} %), {} gone, {}{}{}\n", label_, done_, total_, 100 * share,
+                     format_duration(elapsed), left, note_.empty() ? "" : ", ", note_);
+}
+
+void Progress::draw(Clock::time_point now) {
+  std::fputs(line(now).c_str(), out_);
   std::fflush(out_);
   drawn_ = true;
 }
 
-void Progress::finish() {
-  const std::scoped_lock lock(mutex_);
+void Progress::clear() {
   if (out_ != nullptr && terminal_ && drawn_) {
     std::fputs("\r\x1b[K", out_);
     std::fflush(out_);
   }
   drawn_ = false;
+}
+
+void Progress::finish() {
+  const std::scoped_lock lock(mutex_);
+  clear();
   out_ = nullptr;
 }
 

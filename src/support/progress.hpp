@@ -14,7 +14,7 @@ namespace tyche {
 
 /// A bar with the time left where `out` is a terminal, a plain line every ten seconds or so elsewhere; nothing where
 /// `out` is null or the work ends within a second. The library is handed one by cli/; it never makes its own. A class
-/// that shows several pieces of work at once derives from it and takes what add() reports.
+/// that shows several pieces of work derives from it and has lines of its own.
 class Progress {
  public:
   Progress(std::string label, std::uint64_t total, std::FILE* out);
@@ -27,9 +27,12 @@ class Progress {
   /// Removes the bar, so that other output can follow. Called by the destructor.
   void finish();
 
- private:
+ protected:
   using Clock = std::chrono::steady_clock;
+  /// The line of the moment, as a terminal or a file has it.
+  [[nodiscard]] virtual std::string line(Clock::time_point now) const;
   void draw(Clock::time_point now);
+  void clear();
 
   std::mutex mutex_;
   std::string label_;

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 Experiment parse(const std::string& text, const std::string& profile = "paper") {
-  return parse_experiments(text, "mine.toml", profile, "/folder").front();
+  return load_experiments({"mine.toml", text, "/folder"}, profile).front();
 }
 
 std::string error_of(const std::string& text) {
@@ -71,7 +71,7 @@ TEST(Experiment, TakesANetworkFromAFileBesideIt) {
   gin.random = nn::Random::colours;
   write_file(folder / "net.toml", nn::to_toml(nn::program(gin)));
   const std::string text = "[data]\ngenerate = \"exp\"\n[[models]]\nname = \"a\"\nmodel.network = \"net.toml\"\n";
-  const Experiment e = parse_experiments(text, "mine.toml", "paper", folder.path()).front();
+  const Experiment e = load_experiments({"mine.toml", text, folder.path()}, "paper").front();
   ASSERT_EQ(e.rows.size(), 1u);
   EXPECT_EQ(e.rows[0].config.model.kind, "gin");
   EXPECT_EQ(e.rows[0].config.model.layers, 3u);
@@ -220,12 +220,14 @@ TEST(Catalogue, WhatGoesBeyondThePaperLoadsUnderEveryProfileToo) {
 }
 
 TEST(Experiment, RunsOverSeveralDataSetsWithDefaultsAndModelsOfTheirOwn) {
-  const auto all = parse_experiments(
-      "title = \"T\"\n[[datasets]]\nname = \"a\"\ngenerate = \"exp\"\n"
-      "[[datasets]]\nname = \"b\"\ntitle = \"B\"\ngenerate = \"csl\"\ndefaults.folds.count = 5\n"
-      "[defaults]\ntraining.epochs = 7\n[[models]]\nname = \"x\"\n"
-      "[[models]]\nname = \"y\"\non = [\"b\"]\nmodel.rni = 0.5\n",
-      "mine.toml", "paper", ".");
+  const auto all =
+      load_experiments({"mine.toml",
+                        "title = \"T\"\n[[datasets]]\nname = \"a\"\ngenerate = \"exp\"\n"
+                        "[[datasets]]\nname = \"b\"\ntitle = \"B\"\ngenerate = \"csl\"\ndefaults.folds.count = 5\n"
+                        "[defaults]\ntraining.epochs = 7\n[[models]]\nname = \"x\"\n"
+                        "[[models]]\nname = \"y\"\non = [\"b\"]\nmodel.rni = 0.5\n",
+                        "."},
+                       "paper");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].name, "mine-a");
   EXPECT_EQ(all[1].title, "T: B");
@@ -270,17 +272,17 @@ TEST(Catalogue, AMistypedNameIsAnErrorThatNamesTheNearest) {
 
 TEST(Paper, HoldsTheTablesAndEveryCurve) {
   const Paper paper = load_paper();
-  const Printed* normal = paper.accuracy("EXP", "all", "GCN-RNI(N)");
+  const Printed* normal = paper.accuracy({"EXP", "all", "GCN-RNI(N)"});
   ASSERT_NE(normal, nullptr);
   EXPECT_EQ(normal->mean, 98.0);
   EXPECT_EQ(normal->deviation, 1.85);
-  EXPECT_EQ(paper.accuracy("CEXP", "CORRUPT", "GCN")->mean, 98.5);
-  EXPECT_EQ(paper.accuracy("CEXP", "CORRUPT", "3-GCN"), nullptr);
+  EXPECT_EQ(paper.accuracy({"CEXP", "CORRUPT", "GCN"})->mean, 98.5);
+  EXPECT_EQ(paper.accuracy({"CEXP", "CORRUPT", "3-GCN"}), nullptr);
   EXPECT_EQ(paper.curves.size(), 23u);
-  const PrintedCurve* curve = paper.curve("SparseEXP", "all", "GCN-RNI");
+  const Curve* curve = paper.curve({"SparseEXP", "all", "GCN-RNI"});
   ASSERT_NE(curve, nullptr);
   EXPECT_EQ(curve->epoch.size(), 100u);
-  EXPECT_NE(paper.curve("EXP-stdev", "all", "GCN-50%RNI"), nullptr);
+  EXPECT_NE(paper.curve({"EXP-stdev", "all", "GCN-50%RNI"}), nullptr);
 }
 
 TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
@@ -288,7 +290,7 @@ TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
   for (const char* name : {"table1", "tanh", "exp-curves", "cexp-curves"}) {
     const Experiment e = load_experiments(find_experiment(name), "paper").front();
     for (const ExperimentRow& row : e.rows) {
-      const Printed* printed = paper.accuracy(e.paper_data, "all", row.paper);
+      const Printed* printed = paper.accuracy({e.paper_data, "all", row.paper});
       ASSERT_NE(printed, nullptr) << row.name;
       EXPECT_EQ(row.config.training.epochs, printed->epochs) << row.name;  // as printed, so compared at the end
     }
@@ -300,7 +302,7 @@ TEST(Paper, EveryRandomRowOfTheStoryEndsWhereThePapersCurveHasAPoint) {
   const Experiment story = load_experiments(find_experiment("story"), "quick").front();
   std::size_t compared = 0;
   for (const ExperimentRow& row : story.rows) {
-    const PrintedCurve* curve = paper.curve(story.paper_data, "all", row.curve);
+    const Curve* curve = paper.curve({story.paper_data, "all", row.curve});
     if (curve == nullptr) continue;  // the plain GCN, and what is not in the paper
     ++compared;
     EXPECT_THAT(curve->epoch, testing::Contains(row.config.training.epochs)) << row.name;

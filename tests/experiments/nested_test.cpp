@@ -231,8 +231,11 @@ TEST_F(Nested, FoldsOfASchemeStayThoseOfTheSeed) {
 TEST_F(Nested, AWrongWordIsRefused) {
   std::string toml = nested_toml("");
   toml.replace(toml.find("nested"), 6, "nexted");
-  EXPECT_THAT([&] { (void)parse_experiments(toml, "x.toml", "paper", folder.path()); },
-              testing::ThrowsMessage<InputError>(HasSubstr("expected \"nested\"")));
+  EXPECT_THAT(
+      [&] {
+        (void)load_experiments({"x.toml", toml, folder.path()}, "paper");
+      },
+      testing::ThrowsMessage<InputError>(HasSubstr("expected \"nested\"")));
 }
 
 TEST_F(Nested, TheListKnowsTheSplit) {

@@ -20,10 +20,9 @@ namespace {
 using testing::HasSubstr;
 
 Experiment planned(const std::string& models, const std::string& name = "mine.toml") {
-  return parse_experiments("[data]\ngenerate = \"exp\"\npairs = 6\n[defaults]\nmodel.width = 8\n" +
-                               std::string(models.starts_with("folds.") ? "" : "folds.count = 3\n") + models,
-                           name, "paper", ".")
-      .front();
+  const std::string text = "[data]\ngenerate = \"exp\"\npairs = 6\n[defaults]\nmodel.width = 8\n" +
+                           std::string(models.starts_with("folds.") ? "" : "folds.count = 3\n") + models;
+  return load_experiments({name, text, "."}, "paper").front();
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ TEST(Findings, StandInTextJsonAndPage) {
   EXPECT_THAT(to_text(found), HasSubstr("\nFor training\n  - Graphs are sorted by label"));
   EXPECT_EQ(to_json(found)["findings"][0]["kind"], "sorted");
   EXPECT_EQ(to_json(found)["findings"][0]["text"], found.findings[0].text);
-  EXPECT_EQ(confused_pairs(found, data.set, "c").notes.at(0), found.findings[0].text);
+  EXPECT_EQ(confused_page(found, data.set, "c")["notes"].at(0), found.findings[0].text);
 }
 
 }  // namespace

@@ -15,17 +15,18 @@ TEST(InspectPage, ShowsPairsWithTheirAnswersThoseThatDifferFirst) {
                      disjoint_union(wl::cycle(4), wl::cycle(4)), wl::path(3)};
   data.set.labels = {1, 1, 0, 1, 0};
   const Inspection found = examine(data);
-  const report::ConfusedPairs page = confused_pairs(found, data.set, "tyche inspect");
-  EXPECT_EQ(page.lead, found.verdict);
-  EXPECT_THAT(page.title, testing::HasSubstr("rings"));
-  ASSERT_EQ(page.pairs.size(), 2u);
-  EXPECT_EQ(page.pairs[0].first.graph, data.set.graphs[2]);
-  EXPECT_EQ(page.pairs[0].second.name, "graph 3");
-  EXPECT_THAT(page.pairs[0].caption, testing::HasSubstr("label 0 and label 1"));
-  EXPECT_THAT(page.pairs[1].caption, testing::HasSubstr("label 1 and label 1"));
+  const nlohmann::ordered_json page = confused_page(found, data.set, "tyche inspect");
+  EXPECT_EQ(page["lead"], found.verdict);
+  EXPECT_THAT(page["title"].get<std::string>(), testing::HasSubstr("rings"));
+  const auto& pairs = page["pairs"];
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(pairs[0]["graphs"][0], report::pack_graph({"graph 2", data.set.graphs[2]}));
+  EXPECT_EQ(pairs[0]["graphs"][1]["title"], "graph 3");
+  EXPECT_THAT(pairs[0]["caption"].get<std::string>(), testing::HasSubstr("label 0 and label 1"));
+  EXPECT_THAT(pairs[1]["caption"].get<std::string>(), testing::HasSubstr("label 1 and label 1"));
   const auto row = [&](const std::string& name) {
-    for (const report::SummaryRow& entry : page.rows) {
-      if (entry.name == name) return entry.value;
+    for (const auto& entry : page["rows"]) {
+      if (entry[0] == name) return entry[1].get<std::string>();
     }
     return std::string("no such row");
   };

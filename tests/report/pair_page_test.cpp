@@ -10,6 +10,10 @@ namespace {
 NamedGraph hexagon() { return {"hexagon", wl::cycle(6)}; }
 NamedGraph triangles() { return {"two triangles", wl::two_triangles()}; }
 
+Json view_two(const NamedGraph& first, const NamedGraph& second) {
+  return pair_page_data(first, second, "")["data"][0]["pairs"][0];
+}
+
 TEST(PairPage, HoldsBothGraphsUnderTheirNamesAndWhatIsTrueOfThem) {
   const auto page = pair_page_data(hexagon(), triangles(), "tyche wl a b --page c");
   EXPECT_EQ(page["shows"], "pair");
