@@ -39,7 +39,7 @@ std::optional<std::string_view> find(XmlAttributes pair, std::string_view name) 
 //   nodes, edges   type or label (a number): the type, the label; other numbers and truth values: an attribute
 //   graphs         label: the label; target…: a target
 //
-// Other data, and text, is not looked at; text where a type, a graph's label or a target belongs is refused.
+// Other data, and text, is not looked at; text where a type, a label, a target or a weight belongs is refused.
 struct GraphmlKey {
   enum class Kind { number, truth, text };
   std::string name;
@@ -99,7 +99,9 @@ class GraphmlKeys {
     const bool text = keys_[key].kind == Kind::text, of_graph = element == Unit::graph;
     const bool category = name == "label" || (!of_graph && name == "type");
     const bool target = of_graph && name.starts_with("target");
-    if (text && (target || (category && (of_graph || name == "type")))) {
+    const bool learned = (element == Unit::node && (name == "node_label" || name.starts_with("node_target"))) ||
+                         (element == Unit::edge && (name == "weight" || name.starts_with("edge_target")));
+    if (text && (target || learned || (category && (of_graph || name == "type")))) {
       where.fail("expected numbers under {} of {}s, but its key declares text (attr.type=\"string\")", shown(name),
                  tyche::name(element));
     }

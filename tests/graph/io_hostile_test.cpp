@@ -427,7 +427,9 @@ TEST(HostileFiles, Graphml) {
   const auto graph = [](const std::string& inside) {
     return "<graphml><key id='n' for='node' attr.name='type' attr.type='int'/>\n"
            "<key id='w' for='edge' attr.name='weight' attr.type='double'/>\n"
-           "<key id='s' for='node' attr.name='type' attr.type='string'/>\n"
+           "<key id='s' for='node' attr.name='type' attr.type='string'/>"
+           "<key id='club' for='node' attr.name='node_label' attr.type='string'/>"
+           "<key id='heavy' for='edge' attr.name='weight' attr.type='string'/>\n"
            "<key id='y' for='graph' attr.name='target' attr.type='double'/>\n"
            "<graph edgedefault='undirected'><node id='a'/><node id='b'/>\n" +
            inside + "</graph></graphml>";
@@ -465,6 +467,10 @@ TEST(HostileFiles, Graphml) {
         "line 6: expected a number under 'target' (a finite number that fits in 32-bit floating point), found 'nan'"},
        {graph("<node id='c'><data key='s'>C</data></node>"),
         "line 6: expected numbers under 'type' of nodes, but its key declares text (attr.type=\"string\")"},
+       {graph("<node id='c'><data key='club'>Mr. Hi</data></node>"),
+        "line 6: expected numbers under 'node_label' of nodes, but its key declares text (attr.type=\"string\")"},
+       {graph("<edge source='a' target='b'><data key='heavy'>1</data></edge>"),
+        "line 6: expected numbers under 'weight' of edges, but its key declares text (attr.type=\"string\")"},
        {graph("<node id='c'><data key='n'>C</data></node>"),
         "line 6: expected the type of a node (a whole number from 0 on), found 'C'"},
        {graph("<node id='c'><data key='n'>1</data></node>"),
