@@ -60,7 +60,10 @@ class JsonNumbers : public nlohmann::json_sax<nlohmann::json> {
     }
     return take(std::numeric_limits<double>::quiet_NaN());
   }
-  bool boolean(bool value) override { fail("{}", value); }
+  bool boolean(bool value) override {
+    if (!skips_ && depth_ > 0 && key_.ends_with("_mask")) return take(value ? 1 : 0);
+    fail("{}", value);
+  }
   bool number_integer(number_integer_t value) override { return take(static_cast<double>(value)); }
   bool number_unsigned(number_unsigned_t value) override { return take(static_cast<double>(value)); }
   bool number_float(number_float_t, const string_t& token) override {

@@ -28,7 +28,7 @@ std::vector<float> weights_in(const Graph& graph) {
 const char* const kLine =
     R"({"nodes": 3, "edges": [[1, 2], [0, 1]], "weight": [2.5, -1], "node_labels": [4, null, 5], )"
     R"("node_targets": [[1, null], [2, 3], [4, 5]], "edge_targets": [7, null], )"
-    R"("train_mask": [1, 0, 0], "validation_mask": [0, 0, 0], "test_mask": [0, 0, 1]})";
+    R"("train_mask": [1, 0, 0], "validation_mask": [0, 0, 0], "test_mask": [false, false, true]})";
 
 TEST(NodeValueFiles, JsonLinesHoldAllOfThem) {
   const GraphSet set = parse_jsonl(kLine, "a.jsonl");
