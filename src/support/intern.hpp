@@ -6,9 +6,13 @@
 ///                                              [&] { return append(fresh); });
 ///
 /// Four bytes of hash and four of number a slot: formulas, networks and classes of sets reach millions of records.
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 namespace tyche {
@@ -69,6 +73,49 @@ class InternTable {
 
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
+};
+
+/// Records of a head and a list each, equal ones once, numbered from 0. Heads and items consist of 32-bit words.
+///
+///   const std::uint32_t id = records.intern({.op = Op::all}, operands);    // the same number for the same again
+///   records.head(id).op, records.list(id)
+template <class Head, class Item>
+class InternedLists {
+ public:
+  /// Not to be given a list() of these records: it moves them.
+  std::uint32_t intern(const Head& head, std::span<const Item> list) {
+    std::uint64_t hash = hashed(0, head);
+    for (const Item& item : list) hash = hashed(hash, item);
+    const auto equals = [&](std::uint32_t id) {
+      return heads_[id] == head && std::ranges::equal(this->list(id), list);
+    };
+    return table_.find_or_add(hash, equals, [&] {
+      heads_.push_back(head);
+      items_.insert(items_.end(), list.begin(), list.end());
+      ends_.push_back(items_.size());
+      return static_cast<std::uint32_t>(heads_.size() - 1);
+    });
+  }
+  [[nodiscard]] const Head& head(std::uint32_t id) const { return heads_[id]; }
+  [[nodiscard]] std::span<const Item> list(std::uint32_t id) const {
+    return std::span(items_).subspan(ends_[id], ends_[id + 1] - ends_[id]);
+  }
+  [[nodiscard]] std::size_t size() const { return heads_.size(); }
+
+ private:
+  template <class Value>
+  [[nodiscard]] static std::uint64_t hashed(std::uint64_t hash, const Value& value) {
+    static_assert(std::has_unique_object_representations_v<Value>);
+    for (const std::uint32_t word : std::bit_cast<std::array<std::uint32_t, sizeof(Value) / 4>>(value)) {
+      hash = mix(hash ^ word);
+    }
+    return hash;
+  }
+
+  InternTable table_;
+  std::vector<Head> heads_;
+  std::vector<std::uint64_t> ends_ = {0};
+  std::vector<Item> items_;
 };
 
 }  // namespace tyche

@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "support/error.hpp"
 #include "support/intern.hpp"
@@ -22,17 +23,13 @@ constexpr Variable kNoVariable = 255;
 
 /// A Boolean expression over facts about x and y, E(x,y) and x = y.
 using ExprId = std::uint32_t;
-/// A fact about one node.
-using FactId = std::uint32_t;
-
-struct Fact {
-  std::uint32_t colour = 0;  ///< R<colour>; 0: a count
-  std::uint32_t count = 0;   ///< at least so many y with …
-  ExprId self = 0;           ///< … this, where y is x (an expression over facts about x)
-  ExprId edge = 0;           ///< … this, where y is a neighbour of x
-  ExprId other = 0;          ///< … this, where y is neither
-  /// The first formula that became this fact, for people.
-  FormulaId source = 0;
+/// A fact about x: at least so many nodes y such that …
+struct Count {
+  std::uint32_t least;
+  ExprId self;       ///< … this, where y is x (an expression over facts about x)
+  ExprId edge;       ///< … this, where y is a neighbour of x
+  ExprId other;      ///< … this, where y is neither
+  FormulaId source;  ///< the first formula that became this fact, for people
 };
 
 /// C² formulas the way a network can compute them.
@@ -42,17 +39,17 @@ struct Fact {
 /// three things can be true: y is x, y is a neighbour of x, or neither. Replacing E and = by their values in each case
 /// leaves three Boolean combinations of facts about x and facts about y; that is all a count needs to keep.
 ///
-/// Expressions and facts are hash-consed and simplified as they are made (constants, doubles, complements, order of
+/// Expressions are hash-consed and simplified as they are made (constants, doubles, complements, order of
 /// operands, x-only conjuncts drawn out of quantifiers), so equal subformulas become one.
 class NormalForm {
  public:
-  enum class Op : std::uint8_t { no, yes, fact_x, fact_y, edge, equal, negation, all, any };
+  enum class Op : std::uint16_t { no, yes, fact_x, fact_y, edge, equal, negation, all, any };
   /// What an expression speaks of. A sentence, the same at every node, speaks of neither x nor y.
-  static constexpr std::uint8_t kX = 1, kY = 2, kEdge = 4, kEqual = 8;
+  static constexpr std::uint16_t kX = 1, kY = 2, kEdge = 4, kEqual = 8;
 
   NormalForm(const FormulaPool& pool, Variable x, Variable y) : pool_(pool), x_(x), y_(y) {
-    add(Op::no, 0, {});
-    add(Op::yes, 0, {});
+    records_.intern({Op::no}, {});
+    records_.intern({Op::yes}, {});
   }
 
   /// A formula in x and y, as seen with x in the first place. Requires no other variables.
@@ -85,16 +82,14 @@ class NormalForm {
           case Kind::falsity:
             made = 0;
             break;
-          case Kind::colour: {
-            Fact colour{.colour = v.number, .source = f};
-            made = fact_expr(intern(colour), v.a == first);
+          case Kind::colour:
+            made = fact(v.a == first, v.number, {});
             break;
-          }
           case Kind::edge:
-            made = v.a == v.b ? 0 : add(Op::edge, 0, {});  // graphs have no loops
+            made = v.a == v.b ? 0 : records_.intern({Op::edge, kEdge}, {});  // graphs have no loops
             break;
           case Kind::equal:
-            made = v.a == v.b ? 1 : add(Op::equal, 0, {});
+            made = v.a == v.b ? 1 : records_.intern({Op::equal, kEqual}, {});
             break;
           case Kind::negation:
             made = negation(below[0]);
@@ -106,10 +101,11 @@ class NormalForm {
             made = combine(Op::any, std::move(below));
             break;
           case Kind::implication:
-            made = any_of({negation(below[0]), below[1]});
+            made = combine(Op::any, {negation(below[0]), below[1]});
             break;
           case Kind::equivalence:
-            made = any_of({all_of({below[0], below[1]}), all_of({negation(below[0]), negation(below[1])})});
+            made = combine(Op::any, {combine(Op::all, {below[0], below[1]}),
+                                     combine(Op::all, {negation(below[0]), negation(below[1])})});
             break;
           case Kind::at_least:
           case Kind::for_all: {
@@ -126,22 +122,36 @@ class NormalForm {
     return converted_[0][root];
   }
 
-  [[nodiscard]] Op op(ExprId e) const { return records_[e].op; }
-  [[nodiscard]] std::uint8_t speaks_of(ExprId e) const { return records_[e].flags; }
-  [[nodiscard]] FactId fact_of(ExprId e) const { return records_[e].fact; }
-  [[nodiscard]] const Fact& fact(FactId f) const { return facts_[f]; }
-  [[nodiscard]] std::span<const ExprId> operands(ExprId e) const {
-    return std::span(operands_).subspan(records_[e].first, records_[e].size);
+  [[nodiscard]] Op op(ExprId e) const { return records_.head(e).op; }
+  [[nodiscard]] std::uint16_t speaks_of(ExprId e) const { return records_.head(e).flags; }
+  [[nodiscard]] std::span<const ExprId> operands(ExprId e) const { return records_.list(e); }
+  /// Of a fact: R<colour>, or 0 where it is a count.
+  [[nodiscard]] std::uint32_t colour_of(ExprId e) const { return operands(e).empty() ? records_.head(e).number : 0; }
+  [[nodiscard]] Count count_of(ExprId e) const {
+    return {records_.head(e).number, operands(e)[0], operands(e)[1], operands(e)[2], sources_.at(e)};
   }
   [[nodiscard]] static ExprId constant(bool value) { return value ? 1 : 0; }
 
   ExprId negation(ExprId e) {
     if (e <= 1) return 1 - e;
     if (op(e) == Op::negation) return operands(e)[0];
-    return add(Op::negation, 0, {&e, 1});
+    return add(Op::negation, {&e, 1});
   }
-  ExprId all_of(std::vector<ExprId> operands) { return combine(Op::all, std::move(operands)); }
-  ExprId any_of(std::vector<ExprId> operands) { return combine(Op::any, std::move(operands)); }
+  /// Of Op::all or Op::any.
+  ExprId combine(Op op, std::vector<ExprId> operands) {
+    const ExprId neutral = op == Op::all ? 1 : 0, absorbing = 1 - neutral;
+    std::sort(operands.begin(), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    std::erase(operands, neutral);
+    if (std::binary_search(operands.begin(), operands.end(), absorbing)) return absorbing;
+    for (const ExprId e : operands) {
+      if (this->op(e) == Op::negation && std::binary_search(operands.begin(), operands.end(), this->operands(e)[0])) {
+        return absorbing;
+      }
+    }
+    if (operands.empty()) return neutral;
+    return operands.size() == 1 ? operands[0] : add(op, operands);
+  }
   /// e with facts about y turned into the same facts about x (what e says where y is x), or the reverse.
   ExprId y_to_x(ExprId e) { return rewrite(e, Rewrite{.y_to_x = true}); }
   ExprId x_to_y(ExprId e) { return rewrite(e, Rewrite{.x_to_y = true}); }
@@ -157,12 +167,11 @@ class NormalForm {
   }
 
  private:
-  struct Record {
-    std::uint64_t first;
-    std::uint32_t size;
-    std::uint32_t fact;
+  struct Head {
     Op op;
-    std::uint8_t flags;
+    std::uint16_t flags = 0;   ///< speaks_of()
+    std::uint32_t number = 0;  ///< of facts: the colour, or the least count of what the list has: self, edge and other
+    friend bool operator==(const Head&, const Head&) = default;
   };
   struct Rewrite {
     bool y_to_x = false, x_to_y = false;
@@ -172,39 +181,20 @@ class NormalForm {
     bool edge = false, equal = false;
   };
 
-  ExprId add(Op op, FactId fact, std::span<const ExprId> operands) {
-    std::uint64_t hash = mix(static_cast<std::uint64_t>(op) ^ fact);
-    for (const ExprId e : operands) hash = mix(hash ^ e);
-    const auto equals = [&](std::uint32_t other) {
-      return records_[other].op == op && records_[other].fact == fact &&
-             std::ranges::equal(this->operands(other), operands);
-    };
-    return table_.find_or_add(hash, equals, [&] {
-      std::uint8_t flags = 0;
-      for (const ExprId e : operands) flags |= records_[e].flags;
-      if (op == Op::fact_x) flags = sentence_[fact] ? 0 : kX;
-      if (op == Op::fact_y) flags = kY;
-      if (op == Op::edge) flags = kEdge;
-      if (op == Op::equal) flags = kEqual;
-      const std::uint64_t first = operands_.size();
-      operands_.insert(operands_.end(), operands.begin(), operands.end());
-      records_.push_back({first, static_cast<std::uint32_t>(operands.size()), fact, op, flags});
-      return static_cast<std::uint32_t>(records_.size() - 1);
-    });
+  ExprId add(Op op, std::span<const ExprId> operands) {
+    std::uint16_t flags = 0;
+    for (const ExprId e : operands) flags |= speaks_of(e);
+    return records_.intern({op, flags}, operands);
   }
-  ExprId combine(Op op, std::vector<ExprId> operands) {
-    const ExprId neutral = op == Op::all ? 1 : 0, absorbing = 1 - neutral;
-    std::sort(operands.begin(), operands.end());
-    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-    std::erase(operands, neutral);
-    if (std::binary_search(operands.begin(), operands.end(), absorbing)) return absorbing;
-    for (const ExprId e : operands) {
-      if (this->op(e) == Op::negation && std::binary_search(operands.begin(), operands.end(), this->operands(e)[0])) {
-        return absorbing;
-      }
-    }
-    if (operands.empty()) return neutral;
-    return operands.size() == 1 ? operands[0] : add(op, 0, operands);
+  ExprId fact(bool about_x, std::uint32_t number, std::span<const ExprId> count) {
+    return records_.intern({about_x ? Op::fact_x : Op::fact_y, about_x ? kX : kY, number}, count);
+  }
+  /// The same fact about the other of x and y. Not for sentences: they are the same at every node, and said of x.
+  ExprId about_other(ExprId e) {
+    const std::vector<ExprId> count(operands(e).begin(), operands(e).end());
+    const ExprId made = fact(op(e) == Op::fact_y, records_.head(e).number, count);
+    if (!count.empty()) sources_.emplace(made, sources_.at(e));
+    return made;
   }
   ExprId rewrite(ExprId e, const Rewrite& rule) {
     std::unordered_map<ExprId, ExprId> done;
@@ -212,15 +202,15 @@ class NormalForm {
   }
   ExprId rewrite(ExprId e, const Rewrite& rule, std::unordered_map<ExprId, ExprId>& done) {
     if (e == rule.known && e != 0) return constant(rule.value);
-    const std::uint8_t flags = records_[e].flags;
+    const std::uint16_t flags = speaks_of(e);
     const bool concerned = (rule.y_to_x && (flags & kY)) || ((rule.x_to_y || rule.known != 0) && (flags & kX)) ||
                            (rule.binary && (flags & (kEdge | kEqual)));
     if (!concerned) return e;
     switch (op(e)) {
       case Op::fact_x:
-        return rule.x_to_y ? fact_expr(fact_of(e), false) : e;
+        return rule.x_to_y ? about_other(e) : e;
       case Op::fact_y:
-        return rule.y_to_x ? fact_expr(fact_of(e), true) : e;
+        return rule.y_to_x ? about_other(e) : e;
       case Op::edge:
         return constant(rule.edge);
       case Op::equal:
@@ -230,7 +220,7 @@ class NormalForm {
     }
     if (const auto found = done.find(e); found != done.end()) return found->second;
     std::vector<ExprId> made;
-    for (std::size_t i = 0; i < records_[e].size; ++i) made.push_back(rewrite(operands(e)[i], rule, done));
+    for (std::size_t i = 0; i < operands(e).size(); ++i) made.push_back(rewrite(operands(e)[i], rule, done));
     const ExprId out = op(e) == Op::negation ? negation(made[0]) : combine(op(e), std::move(made));
     done.emplace(e, out);
     return out;
@@ -246,49 +236,26 @@ class NormalForm {
       outside.push_back(body);
       body = constant(true);
     }
-    Fact fact{.count = count, .source = source};
-    fact.self = rewrite(rewrite(body, Rewrite{.binary = true, .edge = false, .equal = true}), Rewrite{.y_to_x = true});
-    fact.edge = rewrite(body, Rewrite{.binary = true, .edge = true, .equal = false});
-    fact.other = rewrite(body, Rewrite{.binary = true, .edge = false, .equal = false});
-    if (fact.self == 0 && fact.edge == 0 && fact.other == 0) return 0;
-    if (fact.self == 1 && count == 1) {  // y = x itself will do
+    const ExprId self =
+        rewrite(rewrite(body, Rewrite{.binary = true, .edge = false, .equal = true}), Rewrite{.y_to_x = true});
+    const ExprId edge = rewrite(body, Rewrite{.binary = true, .edge = true, .equal = false});
+    const ExprId other = rewrite(body, Rewrite{.binary = true, .edge = false, .equal = false});
+    if (self == 0 && edge == 0 && other == 0) return 0;
+    if (self == 1 && count == 1) {  // y = x itself will do
       return combine(Op::all, std::move(outside));
     }
-    // Equal triples are equal facts, so whether one is a sentence is read off the triple, not off the text.
-    const FactId made = intern(fact);
-    sentence_[made] = fact.edge == fact.other && fact.self == y_to_x(fact.other) && (speaks_of(fact.other) & kX) == 0;
-    outside.push_back(fact_expr(made, true));
+    // Whether it is a sentence is read off the triple, not off the text: equal triples are equal facts.
+    const bool sentence = edge == other && self == y_to_x(other) && (speaks_of(other) & kX) == 0;
+    const std::uint16_t flags = sentence ? 0 : kX;
+    outside.push_back(records_.intern({Op::fact_x, flags, count}, std::array{self, edge, other}));
+    sources_.emplace(outside.back(), source);
     return combine(Op::all, std::move(outside));
-  }
-  FactId intern(const Fact& fact) {
-    std::uint64_t hash = mix(fact.colour ^ std::uint64_t{fact.count});
-    for (const ExprId e : {fact.self, fact.edge, fact.other}) hash = mix(hash ^ e);
-    return fact_table_.find_or_add(
-        hash,
-        [&](std::uint32_t i) {
-          const Fact& f = facts_[i];
-          return f.colour == fact.colour && f.count == fact.count && f.self == fact.self && f.edge == fact.edge &&
-                 f.other == fact.other;
-        },
-        [&] {
-          facts_.push_back(fact);
-          sentence_.push_back(false);
-          return static_cast<std::uint32_t>(facts_.size() - 1);
-        });
-  }
-  ExprId fact_expr(FactId fact, bool about_x) {
-    // A sentence is true of y where it is true of x: one form only.
-    return add(about_x || sentence_[fact] ? Op::fact_x : Op::fact_y, fact, {});
   }
 
   const FormulaPool& pool_;
   Variable x_, y_;
-  std::vector<Record> records_;
-  std::vector<ExprId> operands_;
-  InternTable table_;
-  std::vector<Fact> facts_;
-  std::vector<bool> sentence_;  ///< a fact: the same at every node
-  InternTable fact_table_;
+  InternedLists<Head, ExprId> records_;
+  std::unordered_map<ExprId, FormulaId> sources_;  ///< of counts
   /// Formulas converted before (kKeep: not yet), by number, seen from x and from y.
   std::array<std::vector<ExprId>, 2> converted_;
 };
@@ -352,26 +319,24 @@ class Sum {
 class Units {
  public:
   /// Units 0 … inputs-1 are the inputs.
-  Units(std::uint32_t inputs, std::uint64_t max_units) : inputs_(inputs), max_units_(max_units), records_(inputs) {}
+  Units(std::uint32_t inputs, std::uint64_t max_units) : inputs_(inputs), max_units_(max_units) {
+    for (std::uint32_t i = 0; i < inputs; ++i) records_.intern({.bias = static_cast<std::int32_t>(i)}, {});
+  }
 
   /// σ(self at the node + neighbour over the neighbours + readout over all nodes). The value must be 0 or 1 wherever
   /// the units are; a sum that is a constant or one unit is passed through.
   Affine sigma(const Affine& self, const Affine& neighbour = {}, const Affine& readout = {}) {
     // Constants under a sum over nodes count nodes, so they need a unit that is 1 everywhere.
     Affine around = neighbour, all = readout;
-    const bool wants_one = around.bias != 0 || all.bias != 0;
-    if (!wants_one && around.terms.empty() && all.terms.empty()) {
+    if (around.bias == 0 && all.bias == 0 && around.terms.empty() && all.terms.empty()) {
       if (self.is_constant()) return Affine::constant(std::clamp(self.bias, 0, 1));
       if (self.bias == 0 && self.terms.size() == 1 && self.terms[0].weight == 1) return self;
     }
-    if (wants_one) {
+    for (Affine* part : {&around, &all}) {
+      if (part->bias == 0) continue;
       const UnitId one = intern(Affine::constant(1), {}, {});
-      for (Affine* part : {&around, &all}) {
-        if (part->bias == 0) continue;
-        Affine ones{0, {{one, part->bias}}};
-        part->bias = 0;
-        *part = add(*part, ones);
-      }
+      const Affine ones{0, {{one, std::exchange(part->bias, 0)}}};
+      *part = add(*part, ones);
     }
     return Affine::unit(intern(self, around, all));
   }
@@ -382,29 +347,25 @@ class Units {
   /// by σ(1 · u). `positions`, where given, gets the unit at each place of each layer (0: the inputs).
   [[nodiscard]] AcrNetwork assemble(std::span<const Affine> outputs,
                                     std::vector<std::vector<UnitId>>* positions = nullptr) const {
-    // Units only use smaller numbers. until[u]: the last layer whose state must hold u.
-    constexpr std::uint32_t kNever = 0xffffffffu;
-    std::vector<std::uint32_t> until(records_.size(), kNever);
-    const auto need = [&](UnitId u, std::uint32_t layer) {
-      until[u] = until[u] == kNever ? layer : std::max(until[u], layer);
+    // Units only use smaller numbers. until[u]: the last layer whose state must hold u; 0 where none must.
+    std::vector<std::uint32_t> until(records_.size(), 0);
+    const auto need = [&](std::span<const Term> terms, std::uint32_t layer) {
+      for (const Term& term : terms) until[term.unit] = std::max(until[term.unit], layer);
     };
     std::uint32_t depth = 0;
     for (const Affine& output : outputs) {
-      for (const Term& term : output.terms) depth = std::max(depth, records_[term.unit].layer);
+      for (const Term& term : output.terms) depth = std::max(depth, records_.head(term.unit).layer);
     }
-    for (const Affine& output : outputs) {
-      for (const Term& term : output.terms) need(term.unit, depth);
-    }
+    for (const Affine& output : outputs) need(output.terms, depth);
     for (UnitId u = static_cast<UnitId>(records_.size()); u-- > inputs_;) {
-      if (until[u] == kNever) continue;
-      for (const Term& term : terms_of(records_[u])) need(term.unit, records_[u].layer - 1);
+      if (until[u] != 0) need(records_.list(u), records_.head(u).layer - 1);
     }
 
     AcrNetwork net;
     net.inputs = inputs_;
     std::vector<std::vector<UnitId>> fresh(depth + 1);
     for (UnitId u = inputs_; u < records_.size(); ++u) {
-      if (until[u] != kNever) fresh[records_[u].layer].push_back(u);
+      if (until[u] != 0) fresh[records_.head(u).layer].push_back(u);
     }
     std::vector<std::uint32_t> place(records_.size(), 0);
     const auto placed = [&](std::span<const Term> terms) {
@@ -419,13 +380,13 @@ class Units {
       AcrLayer layer;
       std::vector<UnitId> next;
       for (const UnitId u : current) {  // handed on
-        if (until[u] == kNever || until[u] < l) continue;
+        if (until[u] < l) continue;
         layer.add({{place[u], 1}});
         next.push_back(u);
       }
       for (const UnitId u : fresh[l]) {
-        const Record& r = records_[u];
-        const std::span<const Term> own = terms_of(r);
+        const Head& r = records_.head(u);
+        const std::span<const Term> own = records_.list(u);
         layer.add(placed(own.first(r.self)), r.bias, placed(own.subspan(r.self, r.neighbour)),
                   placed(own.last(r.readout)));
         next.push_back(u);
@@ -443,50 +404,34 @@ class Units {
   }
 
  private:
-  struct Record {
-    std::uint64_t first = 0;  ///< into terms_: self, then neighbour, then readout
+  /// Terms: self, then neighbour, then readout.
+  struct Head {
     std::uint32_t self = 0, neighbour = 0, readout = 0;
-    std::int32_t bias = 0;
-    std::uint32_t layer = 0;
+    std::int32_t bias = 0;    ///< of inputs: which it is
+    std::uint32_t layer = 0;  ///< of inputs: 0
+    friend bool operator==(const Head&, const Head&) = default;
   };
 
   UnitId intern(const Affine& self, const Affine& neighbour, const Affine& readout) {
     const auto size = [](const Affine& part) { return static_cast<std::uint32_t>(part.terms.size()); };
-    Record made{terms_.size(), size(self), size(neighbour), size(readout), self.bias};
-    std::uint64_t hash = mix(static_cast<std::uint32_t>(made.bias) ^ std::uint64_t{made.self} << 32 ^ made.neighbour);
+    Head made{size(self), size(neighbour), size(readout), self.bias};
     fresh_.clear();
     for (const Affine* part : {&self, &neighbour, &readout}) {
       fresh_.insert(fresh_.end(), part->terms.begin(), part->terms.end());
     }
-    for (const Term& term : fresh_) {
-      hash = mix(hash ^ (std::uint64_t{term.unit} << 32 | static_cast<std::uint32_t>(term.weight)));
+    for (const Term& term : fresh_) made.layer = std::max(made.layer, records_.head(term.unit).layer);
+    ++made.layer;
+    const UnitId unit = records_.intern(made, fresh_);
+    if (records_.size() > max_units_) {
+      throw InputError(fmt::format("the network would need more than {} units", max_units_));
     }
-    const auto equals = [&](std::uint32_t other) {
-      const Record& o = records_[other];
-      return o.bias == made.bias && o.self == made.self && o.neighbour == made.neighbour &&
-             std::ranges::equal(terms_of(o), fresh_);
-    };
-    return table_.find_or_add(hash, equals, [&] {
-      if (records_.size() >= max_units_) {
-        throw InputError(fmt::format("the network would need more than {} units", max_units_));
-      }
-      for (const Term& term : fresh_) made.layer = std::max(made.layer, records_[term.unit].layer);
-      ++made.layer;
-      terms_.insert(terms_.end(), fresh_.begin(), fresh_.end());
-      records_.push_back(made);
-      return static_cast<std::uint32_t>(records_.size() - 1);
-    });
-  }
-
-  [[nodiscard]] std::span<const Term> terms_of(const Record& record) const {
-    return std::span(terms_).subspan(record.first, record.self + record.neighbour + record.readout);
+    return unit;
   }
 
   std::uint32_t inputs_;
   std::uint64_t max_units_;
-  std::vector<Record> records_;
-  std::vector<Term> terms_, fresh_;
-  InternTable table_;
+  InternedLists<Head, Term> records_;
+  std::vector<Term> fresh_;
 };
 
 constexpr UnitId kNone = 0xffffffffu;
@@ -532,8 +477,8 @@ class Compiler {
       case NormalForm::Op::yes:
         return Affine::constant(1);
       case NormalForm::Op::fact_x: {
-        const Fact fact = form_->fact(form_->fact_of(e));
-        out = fact.colour != 0 ? Affine::unit(fact.colour - 1) : count(fact);
+        const std::uint32_t colour = form_->colour_of(e);
+        out = colour != 0 ? Affine::unit(colour - 1) : count(form_->count_of(e));
         break;
       }
       case NormalForm::Op::negation:
@@ -567,7 +512,7 @@ class Compiler {
     std::size_t if_no = 0, if_yes = 0;
   };
 
-  Affine count(const Fact& fact) {
+  Affine count(const Count& fact) {
     // Deciding whole subexpressions about x is mostly best; single facts know what follows from what (R1(x) & R2(x) is
     // false where R1(x) is), which can matter more.
     std::optional<std::vector<Case>> split_up = split(fact, true, kFewCases);
@@ -625,13 +570,13 @@ class Compiler {
     return parts.finish();
   }
 
-  static bool never(const Case& c, const Fact& fact) {
-    return c.edge == 0 && c.other == 0 && (c.self == 0 || fact.count > 1);
+  static bool never(const Case& c, const Count& fact) {
+    return c.edge == 0 && c.other == 0 && (c.self == 0 || fact.least > 1);
   }
 
   /// The decision diagram over what ψ says about x (whole subexpressions or single facts), root first, children after
   /// parents; nothing where it has more than `limit` nodes.
-  std::optional<std::vector<Case>> split(const Fact& fact, bool whole, std::size_t limit) {
+  std::optional<std::vector<Case>> split(const Count& fact, bool whole, std::size_t limit) {
     std::vector<Case> cases;
     std::map<std::tuple<ExprId, ExprId, ExprId>, std::size_t> known;
     std::vector<std::size_t> finished;  // depth-first, children before parents
@@ -641,7 +586,7 @@ class Compiler {
     };
     std::vector<Frame> stack;
     const auto visit = [&](ExprId self, ExprId edge, ExprId other) {
-      if (edge == 0 && other == 0 && fact.count > 1) self = 0;  // all the same: never
+      if (edge == 0 && other == 0 && fact.least > 1) self = 0;  // all the same: never
       const auto [at, fresh] = known.emplace(std::tuple(self, edge, other), cases.size());
       if (fresh) {
         Case c{self, edge, other};
@@ -684,11 +629,11 @@ class Compiler {
     return ordered;
   }
 
-  void follow_paths(const std::vector<Case>& cases, const Fact& fact, std::size_t at, std::vector<ExprId>& literals,
+  void follow_paths(const std::vector<Case>& cases, const Count& fact, std::size_t at, std::vector<ExprId>& literals,
                     std::vector<Affine>& reached) {
     const Case& c = cases[at];
     if (c.leaf) {
-      if (!never(c, fact)) reached[at] = add(reached[at], at_node(form_->all_of(literals)));
+      if (!never(c, fact)) reached[at] = add(reached[at], at_node(form_->combine(NormalForm::Op::all, literals)));
       return;
     }
     literals.push_back(form_->negation(c.decide));
@@ -699,13 +644,13 @@ class Compiler {
   }
 
   /// Whether there are enough y, where nothing about x is open but what `self` says.
-  Affine leaf_value(const Case& c, const Fact& fact) {
+  Affine leaf_value(const Case& c, const Count& fact) {
     const ExprId other_at_x = form_->y_to_x(c.other);
     const Affine edge = at_node(form_->y_to_x(c.edge));
     const Affine other = at_node(other_at_x);
     Affine self;
     if (c.self != other_at_x) self = add(at_node(c.self), other, -1);
-    self.bias += 1 - static_cast<std::int32_t>(fact.count);
+    self.bias += 1 - static_cast<std::int32_t>(fact.least);
     const bool split_up = c.self != fact.self || c.edge != fact.edge || c.other != fact.other;
     return labelled(units_.sigma(self, add(edge, other, -1), other),
                     [&] { return split_up ? case_label(c, fact) : label_of(fact); });
@@ -726,21 +671,21 @@ class Compiler {
     while (labels_.size() < units_.size()) labels_.push_back(labels_.size() + 1 < units_.size() ? "1" : label());
     return made;
   }
-  std::string case_label(const Case& c, const Fact& fact) const {
+  std::string case_label(const Case& c, const Count& fact) const {
     const auto part = [&](const char* name, ExprId e) {
       return e == 0 ? std::string() : fmt::format(" {}: {}", name, text(e));
     };
-    return fmt::format("{}+ y with{}{}{}", fact.count, part("edge", c.edge), part("none", c.other),
+    return fmt::format("{}+ y with{}{}{}", fact.least, part("edge", c.edge), part("none", c.other),
                        part("itself", c.self));
   }
-  std::string label_of(const Fact& fact) const { return print_formula(pool_, fact.source, 60); }
+  std::string label_of(const Count& fact) const { return print_formula(pool_, fact.source, 60); }
   std::string text(ExprId e) const {
     switch (form_->op(e)) {
       case NormalForm::Op::fact_x:
       case NormalForm::Op::fact_y: {
-        const Fact& fact = form_->fact(form_->fact_of(e));
+        const std::uint32_t colour = form_->colour_of(e);
         const char* who = form_->op(e) == NormalForm::Op::fact_x ? "x" : "y";
-        return fact.colour != 0 ? fmt::format("R{}({})", fact.colour, who) : label_of(fact);
+        return colour != 0 ? fmt::format("R{}({})", colour, who) : label_of(form_->count_of(e));
       }
       case NormalForm::Op::negation:
         return fmt::format("!{}", text(form_->operands(e)[0]));

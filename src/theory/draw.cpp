@@ -78,14 +78,14 @@ Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
   return out;
 }
 
+bool begins_character(char c) { return (c & 0xc0) != 0x80; }
+
 std::string cut(const std::string& text, std::size_t limit) {
-  std::size_t characters = 0, bytes = 0;
-  while (bytes < text.size() && characters < limit) {
-    do ++bytes;
-    while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80);
-    ++characters;
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (begins_character(text[at]) && characters++ == limit) return text.substr(0, at) + "…";
   }
-  return bytes == text.size() ? text : text.substr(0, bytes) + "…";
+  return text;
 }
 
 constexpr std::pair<char, const char*> kXml[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
@@ -166,7 +166,7 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
   const auto place = places(d);
   constexpr double kCharacter = 7.3, kBox = 34, kRow = 50, kGap = 130, kTop = 96, kMargin = 24;
   const auto characters = [](const std::string& text) {
-    return static_cast<double>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+    return static_cast<double>(std::ranges::count_if(text, begins_character));
   };
   std::vector<double> left, width;
   double x = kMargin;

@@ -35,9 +35,9 @@ FormulaId FormulaPool::colour(std::uint32_t index, Variable v) {
   return add(Kind::colour, v, 0, index, {});
 }
 
-FormulaId FormulaPool::joined(Kind kind, std::span<const FormulaId> operands) {
-  if (operands.empty()) return truth(kind == Kind::conjunction);
-  return operands.size() == 1 ? operands[0] : add(kind, 0, 0, 0, operands);
+FormulaId FormulaPool::joined(Kind connective, std::span<const FormulaId> operands) {
+  if (operands.empty()) return truth(connective == Kind::conjunction);
+  return operands.size() == 1 ? operands[0] : add(connective, 0, 0, 0, operands);
 }
 
 FormulaId FormulaPool::at_least(std::uint32_t count, Variable v, FormulaId body) {
@@ -55,24 +55,14 @@ FormulaId FormulaPool::exactly(std::uint32_t count, Variable v, FormulaId body) 
 
 FormulaId FormulaPool::add(Kind kind, Variable a, Variable b, std::uint32_t number,
                            std::span<const FormulaId> operands) {
-  std::uint64_t hash = mix((std::uint64_t{static_cast<std::uint8_t>(kind)} << 16 | std::uint64_t{a} << 8 | b) ^ number);
-  for (const FormulaId f : operands) hash = mix(hash ^ f);
-  const auto equals = [&](std::uint32_t other) {
-    const View v = view(other);
-    return v.kind == kind && v.a == a && v.b == b && v.number == number && std::ranges::equal(v.operands, operands);
-  };
-  return table_.find_or_add(hash, equals, [&] {
-    if (records_.size() >= kKeep) throw InputError("too many formulas for one pool (four thousand million)");
-    std::uint32_t free = 0;
-    for (const FormulaId f : operands) free |= records_[f].free;
-    if (kind == Kind::colour) free = 1u << a;
-    if (kind == Kind::edge || kind == Kind::equal) free = 1u << a | 1u << b;
-    if (binds(kind)) free &= ~(1u << a);
-    const std::uint64_t first = operands_.size();
-    operands_.insert(operands_.end(), operands.begin(), operands.end());
-    records_.push_back({first, static_cast<std::uint32_t>(operands.size()), number, free, kind, a, b});
-    return static_cast<std::uint32_t>(records_.size() - 1);
-  });
+  std::uint32_t free = 0;
+  for (const FormulaId f : operands) free |= free_variables(f);
+  if (kind == Kind::colour) free = 1u << a;
+  if (kind == Kind::edge || kind == Kind::equal) free = 1u << a | 1u << b;
+  if (binds(kind)) free &= ~(1u << a);
+  const FormulaId made = records_.intern({kind, a, b, number, free}, operands);
+  if (records_.size() > kKeep) throw InputError("too many formulas for one pool (four thousand million)");
+  return made;
 }
 
 std::vector<FormulaId> subformulas(const FormulaPool& pool, FormulaId f) {

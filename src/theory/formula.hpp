@@ -23,7 +23,7 @@ using FormulaId = std::uint32_t;
 /// A variable, numbered by first appearance in its pool.
 using Variable = std::uint8_t;
 
-enum class Kind : std::uint8_t {
+enum class Kind : std::uint16_t {
   truth,        ///< true
   falsity,      ///< false
   colour,       ///< R<number>(a)
@@ -69,6 +69,7 @@ class FormulaPool {
   FormulaId negation(FormulaId f) { return add(Kind::negation, 0, 0, 0, {&f, 1}); }
   /// No operand: true (false for a disjunction); one: itself. Not to be given the operands of a View of this pool: it
   /// moves them.
+  FormulaId joined(Kind connective, std::span<const FormulaId> operands);
   FormulaId conjunction(std::span<const FormulaId> operands) { return joined(Kind::conjunction, operands); }
   FormulaId disjunction(std::span<const FormulaId> operands) { return joined(Kind::disjunction, operands); }
   FormulaId conjunction(std::initializer_list<FormulaId> fs) { return conjunction(std::span(fs.begin(), fs.size())); }
@@ -83,33 +84,29 @@ class FormulaPool {
   FormulaId exactly(std::uint32_t count, Variable v, FormulaId body);
   /// A connective or quantifier f with these operands, as many as it has, and this bound variable.
   FormulaId like(FormulaId f, Variable bound, std::span<const FormulaId> operands) {
-    return add(records_[f].kind, bound, 0, records_[f].number, operands);
+    return add(records_.head(f).kind, bound, 0, records_.head(f).number, operands);
   }
 
   [[nodiscard]] View view(FormulaId f) const {
-    const Record& r = records_[f];
-    return {r.kind, r.a, r.b, r.number, std::span(operands_).subspan(r.first, r.size)};
+    const Head& head = records_.head(f);
+    return {head.kind, head.a, head.b, head.number, records_.list(f)};
   }
   /// Bit v is set where variable v occurs free.
-  [[nodiscard]] std::uint32_t free_variables(FormulaId f) const { return records_[f].free; }
+  [[nodiscard]] std::uint32_t free_variables(FormulaId f) const { return records_.head(f).free; }
   [[nodiscard]] std::size_t size() const { return records_.size(); }
 
  private:
-  struct Record {
-    std::uint64_t first;  ///< into operands_
-    std::uint32_t size;
-    std::uint32_t number;
-    std::uint32_t free;
+  struct Head {
     Kind kind;
     Variable a, b;
+    std::uint32_t number;
+    std::uint32_t free;
+    friend bool operator==(const Head&, const Head&) = default;
   };
-  FormulaId joined(Kind kind, std::span<const FormulaId> operands);
   FormulaId add(Kind kind, Variable a, Variable b, std::uint32_t number, std::span<const FormulaId> operands);
 
   std::vector<std::string> names_;
-  std::vector<Record> records_;
-  std::vector<FormulaId> operands_;
-  InternTable table_;
+  InternedLists<Head, FormulaId> records_;
 };
 
 /// The subformulas of `f`, each once, operands before what they are part of; f is the last.

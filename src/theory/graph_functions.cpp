@@ -17,6 +17,7 @@
 #include "graph/planarity.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "wl/refining.hpp"
 
 namespace tyche::theory {
 namespace {
@@ -66,11 +67,6 @@ bool on_cycle(const Graph& g, std::vector<Node>& walk, std::size_t length) {
   return false;
 }
 
-bool hamiltonian(const Graph& g) {
-  std::vector<Node> walk = {0};
-  return g.num_nodes() >= 3 && on_cycle(g, walk, g.num_nodes());
-}
-
 std::vector<double> on_cycles(const Graph& g, std::size_t length) {
   std::vector<double> out;
   for (Node v = 0; v < g.num_nodes(); ++v) {
@@ -91,9 +87,7 @@ std::vector<double> in_largest(const Graph& g) {
 
 std::vector<double> orbit_numbers(const Graph& g) {
   const std::vector<Node> place = canonical_orbits(g);
-  std::vector<Node> different = place;
-  std::sort(different.begin(), different.end());
-  different.erase(std::unique(different.begin(), different.end()), different.end());
+  const std::vector<Node> different = wl::distinct(place);
   std::vector<double> out;
   for (const Node p : place) {
     out.push_back(static_cast<double>(std::lower_bound(different.begin(), different.end(), p) - different.begin()));
@@ -175,7 +169,9 @@ const std::vector<GraphFunction>& named_functions() {
       {"connected", [](const Graph& g) { return connected_components(g).count == 1 ? 1.0 : 0.0; }, {}},
       {"triangle", [](const Graph& g) { return std::ranges::max(on_cycles(g, 3)); }, {}},
       {"bipartite", [](const Graph& g) { return chromatic_number(g) <= 2 ? 1.0 : 0.0; }, {}},
-      {"hamiltonian", [](const Graph& g) { return hamiltonian(g) ? 1.0 : 0.0; }, {}},
+      {"hamiltonian",
+       [](const Graph& g) { return g.num_nodes() < 3 ? 0.0 : std::ranges::max(on_cycles(g, g.num_nodes())); },
+       {}},
       {"planar", [](const Graph& g) { return planar_embedding(g) ? 1.0 : 0.0; }, {}},
       {"edges", [](const Graph& g) { return static_cast<double>(g.num_edges()); }, {}},
       {"chromatic", [](const Graph& g) { return static_cast<double>(chromatic_number(g)); }, {}},

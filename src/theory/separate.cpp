@@ -35,25 +35,25 @@ double share(const Pattern& p) {
 /// 1. The marked node lies on a closed walk of so many steps.
 std::optional<Pattern> closed_walk(FormulaPool& pool, const Graph& a, const Graph& b, FormulaId marked_x) {
   const Variable x = pool.variable("x"), y = pool.variable("y");
-  const auto count = [](const Graph& g, std::uint32_t steps) {
-    std::uint64_t closed = 0;
-    for (Node start = 0; start < g.num_nodes(); ++start) {
-      std::vector<bool> here(g.num_nodes(), false);
-      here[start] = true;
-      for (std::uint32_t step = 0; step < steps; ++step) {
-        std::vector<bool> next(g.num_nodes(), false);
-        for (Node v = 0; v < g.num_nodes(); ++v) {
-          if (!here[v]) continue;
-          for (const Node u : g.neighbours(v)) next[u] = true;
-        }
-        here = std::move(next);
-      }
-      closed += here[start] ? 1 : 0;
+  // Of every node the steps of its shortest closed walk of oddly many, which may go forth and back once more: the way
+  // to itself in the double cover, where every edge leads to the other side.
+  const auto shortest = [](const Graph& g) {
+    const Node n = g.num_nodes();
+    std::vector<Edge> edges;
+    for (const auto& [u, v] : g.edges()) edges.insert(edges.end(), {{u, n + v}, {v, n + u}});
+    const Graph cover = Graph::from_edges(2 * n, edges);
+    std::vector<Node> steps(2 * n), out;
+    for (Node start = 0; start < n; ++start) {
+      engine::distances_from(cover, start, kLongestWalk + 1, steps);
+      out.push_back(steps[n + start]);
     }
-    return closed;
+    return out;
   };
+  const std::vector<Node> of_a = shortest(a), of_b = shortest(b);
   for (std::uint32_t steps = 3; steps <= kLongestWalk; steps += 2) {  // even ones go forth and back
-    const std::uint64_t on_a = count(a, steps), on_b = count(b, steps);
+    const auto enough = [steps](Node least) { return least <= steps; };
+    const auto on_a = static_cast<std::uint64_t>(std::ranges::count_if(of_a, enough));
+    const auto on_b = static_cast<std::uint64_t>(std::ranges::count_if(of_b, enough));
     if (on_a == on_b) continue;
     const FormulaId marked_y = swap_variables(pool, marked_x, x, y);
     FormulaId walk = steps % 2 == 0 ? marked_x : marked_y;  // where the last step leads

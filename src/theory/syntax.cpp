@@ -15,6 +15,22 @@ namespace {
 
 constexpr int kMaxDepth = 500;  // a level takes over 8 KB of stack under AddressSanitizer
 
+struct Connective {
+  Kind kind;
+  std::string_view sign;
+  bool groups_right = false;  ///< two operands at a time; else as many as there are signs between
+};
+/// From loose to tight.
+constexpr std::array<Connective, 4> kConnectives = {{{Kind::equivalence, "<->", true},
+                                                     {Kind::implication, "->", true},
+                                                     {Kind::disjunction, "|"},
+                                                     {Kind::conjunction, "&"}}};
+
+/// How tightly a formula's outermost operator binds: its place among the connectives, or behind them.
+std::size_t tightness(Kind kind) {
+  return static_cast<std::size_t>(std::ranges::find(kConnectives, kind, &Connective::kind) - kConnectives.begin());
+}
+
 /// Of the bytes of a character in UTF-8, not the first.
 bool goes_on(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -28,7 +44,7 @@ class Parser {
   Parser(FormulaPool& pool, std::string_view text) : pool_(pool), text_(text) {}
 
   FormulaId whole() {
-    const FormulaId f = equivalence();
+    const FormulaId f = joined();
     skip();
     if (at_ < text_.size()) {
       fail(at_, text_[at_] == ')' ? "this ')' closes nothing"
@@ -47,7 +63,7 @@ class Parser {
     const std::string printed = print_formula(pool_, f);
     Parser again(pool_, printed);
     try {
-      (void)again.equivalence();
+      (void)again.joined();
       return true;
     } catch (const InputError&) {
       return false;
@@ -105,27 +121,17 @@ class Parser {
     return text_.substr(at_, end - at_);
   }
 
-  FormulaId equivalence() {
-    const FormulaId left = implication();
-    if (!take("<->")) return left;
-    const Nest nest(*this);
-    return pool_.equivalence(left, equivalence());
-  }
-  FormulaId implication() {
-    const FormulaId left = disjunction();
-    if (!take("->")) return left;
-    const Nest nest(*this);
-    return pool_.implication(left, implication());
-  }
-  FormulaId disjunction() {
-    std::vector<FormulaId> operands = {conjunction()};
-    while (take("|")) operands.push_back(conjunction());
-    return pool_.disjunction(operands);
-  }
-  FormulaId conjunction() {
-    std::vector<FormulaId> operands = {unary()};
-    while (take("&")) operands.push_back(unary());
-    return pool_.conjunction(operands);
+  /// What connectives from this one on (by tightness) join.
+  FormulaId joined(std::size_t loosest = 0) {
+    if (loosest == kConnectives.size()) return unary();
+    const Connective& own = kConnectives[loosest];
+    std::vector<FormulaId> operands = {joined(loosest + 1)};
+    if (own.groups_right && take(own.sign)) {
+      const Nest nest(*this);
+      operands.push_back(joined(loosest));
+    }
+    while (!own.groups_right && take(own.sign)) operands.push_back(joined(loosest + 1));
+    return pool_.joined(own.kind, operands);
   }
 
   FormulaId unary() {
@@ -134,7 +140,7 @@ class Parser {
     const std::size_t start = at_;
     if (take("!")) return pool_.negation(unary());
     if (take("(")) {
-      const FormulaId inside = equivalence();
+      const FormulaId inside = joined();
       skip();
       if (!take(")")) {
         fail(at_, fmt::format("expected ')' for the '(' at column {}, found {}", column(start), found()));
@@ -191,7 +197,7 @@ class Parser {
     }
     const Variable v = variable();
     expect(".", "after a quantifier's variable");
-    const FormulaId body = equivalence();
+    const FormulaId body = joined();
     if (!existential) return pool_.for_all(v, body);
     if (symbol == "=") return pool_.exactly(count, v, body);
     if (symbol == "<=") return pool_.negation(pool_.at_least(count + 1, v, body));
@@ -254,12 +260,6 @@ class Parser {
   int deepest_ = 0;
 };
 
-/// How tightly a formula's outermost operator binds.
-int tightness(Kind kind) {
-  constexpr std::array kFromLoose = {Kind::equivalence, Kind::implication, Kind::disjunction, Kind::conjunction};
-  return static_cast<int>(std::ranges::find(kFromLoose, kind) - kFromLoose.begin());
-}
-
 class Printer {
  public:
   Printer(const FormulaPool& pool, std::size_t limit) : pool_(pool), limit_(limit) {}
@@ -298,7 +298,7 @@ class Printer {
       if (is_exactly(f) || binds(v.kind)) return true;
       if (v.kind == Kind::negation) {
         f = v.operands[0];
-      } else if (tightness(v.kind) < 4) {
+      } else if (tightness(v.kind) < kConnectives.size()) {
         const FormulaId last = v.operands.back();
         if (needs_parentheses(v.kind, last, true)) return false;
         f = last;
@@ -309,8 +309,8 @@ class Printer {
   }
   bool needs_parentheses(Kind outer, FormulaId inner, bool last) const {
     const Kind kind = kind_of(inner);
-    if (outer == Kind::negation) return tightness(kind) < 4;
-    const bool groups_right = (outer == Kind::implication || outer == Kind::equivalence) && last && kind == outer;
+    if (outer == Kind::negation) return tightness(kind) < kConnectives.size();
+    const bool groups_right = last && kind == outer && kConnectives[tightness(outer)].groups_right;
     if (tightness(kind) <= tightness(outer) && !groups_right) return true;
     return !last && open_on_the_right(inner);
   }
@@ -322,7 +322,7 @@ class Printer {
 
   void quantifier(const std::string& count, Variable variable, FormulaId body) {
     out_ += fmt::format("{} {}. ", count, pool_.name(variable));
-    operand(body, tightness(kind_of(body)) < 4);
+    operand(body, tightness(kind_of(body)) < kConnectives.size());
   }
 
   void print(FormulaId f) {
@@ -363,12 +363,8 @@ class Printer {
       default:
         break;
     }
-    const char* sign = v.kind == Kind::conjunction   ? " & "
-                       : v.kind == Kind::disjunction ? " | "
-                       : v.kind == Kind::implication ? " -> "
-                                                     : " <-> ";
     for (std::size_t i = 0; i < v.operands.size(); ++i) {
-      if (i > 0) out_ += sign;
+      if (i > 0) out_ += fmt::format(" {} ", kConnectives[tightness(v.kind)].sign);
       operand(v.operands[i], needs_parentheses(v.kind, v.operands[i], i + 1 == v.operands.size()));
       if (out_.size() > limit_) return;
     }

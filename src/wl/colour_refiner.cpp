@@ -64,10 +64,11 @@ void ColourRefiner::Gain::clear() {
 }
 
 ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned threads, std::uint64_t hash_mask)
-    : graph_(joined(graphs)), threads_(resolve_threads(threads)), hash_mask_(hash_mask) {
-  for (const Graph* graph : graphs) first_.push_back(first_.back() + graph->num_nodes());
+    : graph_(joined(graphs)),
+      first_nodes_(graphs.empty() ? 0 : graphs[0]->num_nodes()),
+      threads_(resolve_threads(threads)) {
   look_at(graph_.offsets(), graph_.adjacency(), graph_.edge_labels());
-  const std::size_t nodes = first_.back();
+  const std::size_t nodes = graph_.num_nodes();
   order_.resize(nodes);
   position_.resize(nodes);
   class_.assign(nodes, 0);
@@ -83,13 +84,14 @@ ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned thre
   std::iota(position_.begin(), position_.end(), 0u);
   std::ranges::copy(graph_.types(), hash_.begin());
   size_[0] = touched_in_class_[0] = static_cast<Node>(nodes);
-  in_first_[0] = static_cast<Node>(first_[1]);
+  in_first_[0] = first_nodes_;
   told_apart_ = in_first_[0] * std::uint64_t{2} != nodes;
   classes_ = 1;
   split(0, gains_[0]);
   add(gains_[0]);
   active_.clear();
   for (Node cls = 0; cls < nodes; cls += size_[cls]) active_.push_back(cls);
+  hash_mask_ = hash_mask;  // not of types
 }
 
 std::vector<std::uint32_t> ColourRefiner::colours() const {
@@ -103,10 +105,7 @@ bool ColourRefiner::step() {
   if (interrupted()) throw Interrupted(fmt::format("stopped after round {} of colour refinement", round_));
   gather();
   active_.clear();
-  for (const Node v : touched_) {
-    hash_[v] &= hash_mask_;
-    touch(order_, position_, v, class_[v], class_[v] + size_[class_[v]]);
-  }
+  for (const Node v : touched_) touch(order_, position_, v, class_[v], class_[v] + size_[class_[v]]);
   const std::uint32_t before = classes_;
   // Classes are split on their own stretches of the arrays, so any thread may take any of them; what they give is a sum
   // and a set of active fragments whose order does not matter (signatures are multisets).
@@ -134,7 +133,7 @@ bool ColourRefiner::step() {
 void ColourRefiner::gather() {
   std::uint64_t active_volume = 0;
   for (const Node fragment : active_) {
-    for (Node p = fragment; p < fragment + size_[fragment]; ++p) active_volume += neighbours(order_[p]).size();
+    for (Node p = fragment; p < fragment + size_[fragment]; ++p) active_volume += graph_.degree(order_[p]);
   }
   if (order_.size() + unsettled_volume_ <= 2 * active_volume) {
     labels_.empty() ? pull<Plain>() : pull<Labelled>();
@@ -211,7 +210,7 @@ void ColourRefiner::split(Node cls, Gain& gain) {
   bool equal = true;
   for (Node p = begin; p < end; ++p) {
     const Node v = order_[p];
-    run.push_back({hash_[v], v});
+    run.push_back({hash_[v] & hash_mask_, v});
     equal &= run.back().key == run.front().key;
   }
   if (!equal) sort_by_key(run);
@@ -234,16 +233,17 @@ void ColourRefiner::split(Node cls, Gain& gain) {
   for (std::size_t i = starts.size() - 1; i-- > 0;) {  // the untouched last
     const Node at = starts[i];
     size_[at] = starts[i + 1] - at;
-    in_first_[at] = at < begin ? left_in_first : 0;
+    Node in_first = at < begin ? left_in_first : 0;
     for (Node p = std::max(at, begin); p < starts[i + 1]; ++p) {
       const Node v = run[p - begin].item;
       order_[p] = v;
       position_[v] = p;
       class_[v] = at;
-      if (v < first_[1]) ++in_first_[at];
+      if (v < first_nodes_) ++in_first;
     }
-    left_in_first -= in_first_[at];
-    gain.told_apart |= 2 * std::uint64_t{in_first_[at]} != size_[at];
+    in_first_[at] = in_first;
+    left_in_first -= in_first;
+    gain.told_apart |= 2 * std::uint64_t{in_first} != size_[at];
     if (size_[at] == 1) settle(order_[at], gain);
     if (size_[at] >= most) {
       most = size_[at];
@@ -277,7 +277,7 @@ void ColourRefiner::split_run(std::span<Keyed> run, Node at, std::vector<Node>& 
 
 void ColourRefiner::settle(Node v, Gain& gain) {
   settled_[v] = 1;
-  gain.settled_volume += neighbours(v).size();
+  gain.settled_volume += graph_.degree(v);
 }
 
 void ColourRefiner::add(const Gain& gain) {
@@ -290,7 +290,8 @@ void ColourRefiner::add(const Gain& gain) {
 Colouring refine(std::span<const Graph> graphs, const RefineOptions& options) {
   ColourRefiner refiner(pointers_to(graphs), options.threads);
   Colouring out;
-  out.first.assign(refiner.first().begin(), refiner.first().end());
+  out.first = {0};
+  for (const Graph& graph : graphs) out.first.push_back(out.first.back() + graph.num_nodes());
   if (options.keep_rounds) out.history.push_back(refiner.colours());
   while (refiner.round() < options.max_rounds) {
     if (!refiner.step()) {

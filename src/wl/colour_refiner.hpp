@@ -40,8 +40,6 @@ class ColourRefiner : NodeSignatures {
   [[nodiscard]] bool told_apart() const { return told_apart_; }
   /// Colours 0 … classes - 1, nodes of all graphs one after another: classes numbered as they stand in the array.
   [[nodiscard]] std::vector<std::uint32_t> colours() const;
-  /// Nodes before graph g, for g = 0 … number of graphs.
-  [[nodiscard]] std::span<const std::size_t> first() const { return first_; }
 
  private:
   /// What splitting some classes gave, to be added up over threads.
@@ -55,9 +53,6 @@ class ColourRefiner : NodeSignatures {
     void clear();
   };
 
-  [[nodiscard]] std::span<const Node> neighbours(Node v) const {
-    return adjacency_.subspan(offsets_[v], offsets_[v + 1] - offsets_[v]);
-  }
   void gather();
   template <class Entry>
   void push();
@@ -69,10 +64,10 @@ class ColourRefiner : NodeSignatures {
   void settle(Node v, Gain& gain);
   void add(const Gain& gain);
 
-  Graph graph_;  // all of them side by side
-  std::vector<std::size_t> first_ = {0};
+  Graph graph_;       // all of them side by side
+  Node first_nodes_;  // of graph 0
   unsigned threads_;
-  std::uint64_t hash_mask_;
+  std::uint64_t hash_mask_ = ~0ull;
 
   std::vector<Node> order_;            // nodes by class
   std::vector<Node> position_;         // its inverse

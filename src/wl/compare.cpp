@@ -120,22 +120,18 @@ std::vector<Graph> graphs_of_pairs(Graphs graphs, const Options& options) {
       throw InputError("refinement of pairs can deal with labels of edges below 2^31");
     }
   }
-  std::vector<std::array<std::uint64_t, 3>> keys;
+  std::map<std::array<std::uint64_t, 3>, NodeType> numbers;
   std::vector<std::uint64_t> relation;
+  std::vector<Graph> out;
   for (const Graph* graph : graphs) {
     if (interrupted()) throw Interrupted("stopped in round 0 of pairs");
+    std::vector<NodeType> types;
     for (Node u = 0; u < graph->num_nodes(); ++u) {
       relations_to(*graph, u, options.distance_cut, relation);
-      for (Node v = 0; v < graph->num_nodes(); ++v) keys.push_back({graph->type(u), graph->type(v), relation[v]});
-    }
-  }
-  const auto different = distinct(keys);
-  std::vector<Graph> out;
-  auto key = keys.begin();
-  for (const Graph* graph : graphs) {
-    std::vector<NodeType> types(std::size_t{graph->num_nodes()} * graph->num_nodes());
-    for (NodeType& type : types) {
-      type = static_cast<NodeType>(std::ranges::lower_bound(different, *key++) - different.begin());
+      for (Node v = 0; v < graph->num_nodes(); ++v) {
+        const auto number = static_cast<NodeType>(numbers.size());
+        types.push_back(numbers.try_emplace({graph->type(u), graph->type(v), relation[v]}, number).first->second);
+      }
     }
     out.push_back(pairs_of(*graph, both, std::move(types)));
   }

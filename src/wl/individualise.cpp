@@ -44,16 +44,16 @@ std::uint64_t CellQueue::key(const RankRefiner::State& state, Node cls) const {
 
 void CellQueue::push(const RankRefiner::State& state, Node cls) {
   if (state.size[cls] == 1) return;
-  heap_.push_back({key(state, cls), cls});
+  heap_.emplace_back(key(state, cls), cls);
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
 }
 
 Node CellQueue::top(const RankRefiner::State& state) {
-  while (state.size[heap_.front().cls] == 1 || key(state, heap_.front().cls) != heap_.front().key) {
+  while (state.size[heap_.front().second] == 1 || key(state, heap_.front().second) != heap_.front().first) {
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
     heap_.pop_back();
   }
-  return heap_.front().cls;
+  return heap_.front().second;
 }
 
 Node MemberIndex::member(RankRefiner& refiner, Node cls, std::uint32_t index) {
@@ -159,19 +159,14 @@ Path Individualiser::follow(std::span<const Node> chosen) {
   const std::size_t nodes = colouring().order.size();
   to_root();
   for (const Node v : chosen) {
-    const std::size_t level = out.chosen.size();
-    if (v >= nodes) {
-      throw InputError(fmt::format("step {} individualises node {}: the graph has {} nodes", level, v, nodes));
-    }
-    if (discrete()) {
-      throw InputError(
-          fmt::format("step {} individualises node {}: every node has a colour of its own by then", level, v));
-    }
+    const auto fail = [&](const std::string& why) {
+      throw InputError(fmt::format("step {} individualises node {}{}", out.chosen.size(), v, why));
+    };
+    if (v >= nodes) fail(fmt::format(": the graph has {} nodes", nodes));
+    if (discrete()) fail(": every node has a colour of its own by then");
     if (colouring().cls[v] != cell()) {
-      throw InputError(
-          fmt::format("step {} individualises node {}, which is not among the {} nodes of the cell picked "
-                      "there, the first of which is node {}",
-                      level, v, cell_size(), member(0)));
+      fail(fmt::format(", which is not among the {} nodes of the cell picked there, the first of which is node {}",
+                       cell_size(), member(0)));
     }
     step(v);
     out.chosen.push_back(v);

@@ -21,6 +21,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -47,15 +48,10 @@ class CellQueue {
   [[nodiscard]] Node top(const RankRefiner::State& state);
 
  private:
-  struct QueuedCell {
-    std::uint64_t key;
-    Node cls;
-    friend bool operator>(const QueuedCell& a, const QueuedCell& b) { return a.key > b.key; }
-  };
   [[nodiscard]] std::uint64_t key(const RankRefiner::State& state, Node cls) const;
 
   Cell rule_;
-  std::vector<QueuedCell> heap_;
+  std::vector<std::pair<std::uint64_t, Node>> heap_;  // key, class
 };
 
 /// The i-th node of a class by number. Large classes are sorted once and then kept as a tree of counts, from which the

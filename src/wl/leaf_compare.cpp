@@ -29,18 +29,15 @@ LeafGraph leaf_graph(const Graph& graph, std::span<const std::uint32_t> ranks, s
   for (std::uint32_t rank = 0; rank < classes; ++rank) {
     const Node v = representative[rank];
     out.rows.insert(out.rows.end(), {graph.type(v), sizes[rank], graph.degree(v)});
-    if (out.labelled) {
-      around.clear();
-      for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
-        around.emplace_back(ranks[graph.adjacency()[arc]], graph.edge_label(arc));
-      }
-      std::sort(around.begin(), around.end());
-      for (const auto& entry : around) out.rows.insert(out.rows.end(), {entry.first, entry.second});
-      continue;
+    around.clear();
+    for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+      around.emplace_back(ranks[graph.adjacency()[arc]], graph.edge_label(arc));
     }
-    const auto begin = static_cast<std::ptrdiff_t>(out.rows.size());
-    for (const Node u : graph.neighbours(v)) out.rows.push_back(ranks[u]);
-    std::sort(out.rows.begin() + begin, out.rows.end());
+    std::sort(around.begin(), around.end());
+    for (const auto& [near, label] : around) {
+      out.rows.push_back(near);
+      if (out.labelled) out.rows.push_back(label);
+    }
   }
   return out;
 }

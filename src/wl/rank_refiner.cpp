@@ -90,20 +90,13 @@ void RankRefiner::individualise(Node v) {
 void RankRefiner::refine() {
   for (std::uint32_t round = 0; !active_.empty() && !discrete(); ++round) {
     if (round % 1024 == 1023 && interrupted()) throw Interrupted("stopped during colour refinement");
-    if (!labels_.empty()) {
-      gather<Labelled>();
-      for (const Node cls : touched_classes_) split<Labelled>(cls);
-    } else {
-      gather<Plain>();
-      for (const Node cls : touched_classes_) split<Plain>(cls);
-    }
-    touched_classes_.clear();
+    labels_.empty() ? next_round<Plain>() : next_round<Labelled>();
   }
   active_.clear();
 }
 
 template <class Entry>
-void RankRefiner::gather() {
+void RankRefiner::next_round() {
   // Ascending, so that lists are (but for labels).
   std::sort(active_.begin(), active_.end(), [](const Fragment& a, const Fragment& b) { return a.start < b.start; });
   const std::uint64_t* offsets = offsets_.data();
@@ -130,6 +123,8 @@ void RankRefiner::gather() {
     const Node cls = now_.cls[v];
     touch(now_.order, now_.position, v, cls, now_.start[cls] + now_.size[cls]);
   }
+  for (const Node cls : touched_classes_) split<Entry>(cls);
+  touched_classes_.clear();
 }
 
 // Whether a comes before b, nodes of one class, by the tuples of their neighbours' colours (see the header).

@@ -80,7 +80,7 @@ class RankRefiner : NodeSignatures {
   void first_round();
   void refine();
   template <class Entry>
-  void gather();
+  void next_round();
   template <class Entry>
   void split(Node cls);
   void cut(Node cls, Node untouched, std::size_t before);

@@ -57,11 +57,10 @@ Comparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, uns
   return out;
 }
 
-std::optional<std::vector<std::uint32_t>> group_on_sets(std::span<const Graph> graphs, SetKind kind, double most_rounds,
-                                                        unsigned threads) {
+std::optional<std::vector<std::uint32_t>> group_on_sets(std::span<const Graph> graphs, SetKind kind,
+                                                        double most_rounds) {
   QuotientOptions options;
   options.kind = kind;
-  options.threads = threads;
   std::uint64_t rounds = 0;
   for (options.rounds = 1;; options.rounds *= 2) {
     rounds += options.rounds;

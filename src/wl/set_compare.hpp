@@ -4,7 +4,6 @@
 ///
 ///   compare_sets(a, b, {.levels = {{.k = 3}}})                              // 3-GCN
 ///   compare_sets(a, b, hierarchy(SetChoice::connected))                     // 1-2-3-GCN with edges as 2-sets
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,8 +30,7 @@ struct SetTest {
 /// Which of several graphs colour refinement on their set graphs cannot tell from each other: one number per graph,
 /// numbered in order of graphs. Refines them jointly until all are told apart or nothing changes, or gives nothing
 /// where that takes more than `most_rounds`. Throws like make_quotient().
-[[nodiscard]] std::optional<std::vector<std::uint32_t>> group_on_sets(
-    std::span<const Graph> graphs, SetKind kind, double most_rounds = std::numeric_limits<double>::infinity(),
-    unsigned threads = 1);
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> group_on_sets(std::span<const Graph> graphs, SetKind kind,
+                                                                      double most_rounds);
 
 }  // namespace tyche::wl

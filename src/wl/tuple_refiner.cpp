@@ -80,32 +80,31 @@ TupleRefiner<K>::TupleRefiner(std::span<const Graph* const> graphs, unsigned thr
   const std::uint32_t items = space_.items();
   order_.resize(items);
   std::iota(order_.begin(), order_.end(), 0u);
-  class_.assign(items, 0);
   size_.resize(items);
   next_.resize(items);
   hash_ = atomic_types<K>(graphs, space_);
   examined_.assign(items, 0);
-  if (items != 0) {  // round 0 splits the class of all items
+  if (items != 0) {
+    Worker sorting;
     size_[0] = items;
-    told_apart_ = unbalanced({0, items});
-    classes_ = 1;
-    to_examine_ = {0};
-    for_examined_classes(1, &TupleRefiner::bucket);
-    for_examined_classes(1, &TupleRefiner::split);
-    to_examine_.clear();
+    bucket(0, sorting);
   }
+  class_ = next_;
+  size_.assign(items, 0);
+  for (const std::uint32_t cls : class_) ++size_[cls];
+  for (std::uint32_t cls = 0; cls < items; cls += size_[cls], ++classes_) told_apart_ |= unbalanced(cls);
   for (auto& colour : colour_) colour.resize(items);
   keys_.resize(space_.cells());
 }
 
-// Whether graph 0 and graph 1 have different numbers of tuples in a stretch of order_.
+// Whether graph 0 and graph 1 have different numbers of tuples in a class.
 template <unsigned K>
-bool TupleRefiner<K>::unbalanced(Run run) const {
+bool TupleRefiner<K>::unbalanced(std::uint32_t cls) const {
   if (space_.parts().size() != 2) return false;
   std::int64_t more = 0;
-  for (std::uint32_t p = run.begin; p < run.begin + run.size; ++p) {
-    const std::int64_t weight = space_.weight(order_[p]);
-    more += order_[p] < space_.parts()[1].first_item ? weight : -weight;
+  for (const std::uint32_t item : std::span(order_).subspan(cls, size_[cls])) {
+    const std::int64_t weight = space_.weight(item);
+    more += item < space_.parts()[1].first_item ? weight : -weight;
   }
   return more != 0;
 }
@@ -116,11 +115,14 @@ std::vector<std::uint32_t> TupleRefiner<K>::colours() const {
   number_classes(
       order_, [&](std::size_t begin) { return size_[begin]; }, of_item);
   for (const Part& part : space_.parts()) {
-    typename TupleSpace<K>::Nodes nodes;
-    for (std::uint64_t t = 0; t < tuples_of<K>(part.nodes); ++t) {
-      std::uint64_t rest = t;
-      for (unsigned i = K; i-- > 0; rest /= part.nodes) nodes[i] = static_cast<Node>(rest % part.nodes);
+    typename TupleSpace<K>::Nodes nodes{};
+    for (bool more = part.nodes != 0; more;) {
       out.push_back(of_item[space_.item_of(part, nodes)]);
+      more = false;
+      for (unsigned i = K; i-- > 0 && !more;) {
+        more = ++nodes[i] < part.nodes;
+        if (!more) nodes[i] = 0;
+      }
     }
   }
   return out;
@@ -356,13 +358,13 @@ void TupleRefiner<K>::split(std::uint32_t cls, Worker& worker) {
   std::array<std::uint32_t, kPermutations<K>.size()> images;
   for (std::size_t i = 0; i < images.size(); ++i) {
     images[i] = class_[permuted(order_[cls], kPermutations<K>[i])];
-    if (images[i] == cls) worker.broken |= !maps_parts_to_parts({cls, size}, kPermutations<K>[i]);
+    if (images[i] == cls) worker.broken |= !maps_parts_to_parts(cls, kPermutations<K>[i]);
   }
   std::uint32_t fragments = 0;
   for (std::uint32_t begin = cls, end = cls; begin < cls + size; begin = end, ++fragments) {
     while (end < cls + size && next_[order_[end]] == begin) ++end;
     size_[begin] = end - begin;
-    if (!told_apart_ && !worker.told_apart) worker.told_apart = unbalanced({begin, end - begin});
+    if (!told_apart_ && !worker.told_apart) worker.told_apart = unbalanced(begin);
   }
   std::uint32_t different = 1;
   for (std::size_t i = 0; i < images.size(); ++i) {
@@ -384,9 +386,9 @@ void TupleRefiner<K>::split(std::uint32_t cls, Worker& worker) {
 
 // Whether a permutation that maps a class to itself maps its parts to be to each other.
 template <unsigned K>
-bool TupleRefiner<K>::maps_parts_to_parts(Run cls, const std::array<unsigned, K>& permutation) const {
+bool TupleRefiner<K>::maps_parts_to_parts(std::uint32_t cls, const std::array<unsigned, K>& permutation) const {
   std::uint32_t image = 0;
-  for (std::uint32_t p = cls.begin; p < cls.begin + cls.size; ++p) {
+  for (std::uint32_t p = cls; p < cls + size_[cls]; ++p) {
     const std::uint32_t to = next_[permuted(order_[p], permutation)];
     if (next_[order_[p]] == p) image = to;
     if (to != image) return false;

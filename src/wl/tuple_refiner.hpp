@@ -88,11 +88,6 @@ class TupleRefiner {
   using Part = typename TupleSpace<K>::Part;
   /// Which colouring is meant: the one that the last round looked at, or the one before.
   enum Layer : unsigned { current, previous };
-  /// A stretch of order_.
-  struct Run {
-    std::uint32_t begin;
-    std::uint32_t size;
-  };
   /// Items others[begin … end) whose signatures must equal that of item `first`.
   struct Check {
     std::uint32_t first;
@@ -116,8 +111,8 @@ class TupleRefiner {
   void check(std::span<const Check> checks, std::span<const std::uint32_t> others, Layer layer, unsigned threads);
   void columns(std::uint32_t item, Layer layer, std::vector<Column<K>>& out) const;
   void split(std::uint32_t cls, Worker& worker);
-  [[nodiscard]] bool maps_parts_to_parts(Run cls, const std::array<unsigned, K>& permutation) const;
-  [[nodiscard]] bool unbalanced(Run run) const;
+  [[nodiscard]] bool maps_parts_to_parts(std::uint32_t cls, const std::array<unsigned, K>& permutation) const;
+  [[nodiscard]] bool unbalanced(std::uint32_t cls) const;
   [[nodiscard]] std::uint32_t permuted(std::uint32_t item, const std::array<unsigned, K>& permutation) const;
   void for_examined_classes(unsigned threads, void (TupleRefiner::*body)(std::uint32_t, Worker&));
 

@@ -22,18 +22,6 @@ constexpr std::size_t kDeepest = 256;  // steps of a path on which automorphisms
 using Relation = std::uint32_t;
 constexpr Relation kEqual = 0, kFirstLabel = 1;
 
-// What occurs among the graphs' numbers of some kind, and `more`; ascending.
-template <class Numbers>
-std::vector<std::uint32_t> that_occur(std::span<const Graph* const> graphs, const Numbers& numbers,
-                                      std::vector<std::uint32_t> more = {}) {
-  for (const Graph* graph : graphs) {
-    const std::span<const std::uint32_t> own = numbers(*graph);
-    more.insert(more.end(), own.begin(), own.end());
-    more = distinct(std::move(more));
-  }
-  return more;
-}
-
 std::vector<Relation> relations_of(const Graph& graph, std::span<const EdgeLabel> labels) {
   const std::size_t nodes = graph.num_nodes();
   std::vector<Relation> out(nodes * nodes, kFirstLabel + static_cast<Relation>(labels.size()));
@@ -165,7 +153,10 @@ template <unsigned K>
 TupleSpace<K>::TupleSpace(std::span<const Graph* const> graphs, Node symmetric_from) {
   parts_.reserve(graphs.size());
   std::size_t tuples = 0;  // places for all, since doubling would not keep to the memory promised
-  for (const Graph* graph : graphs) tuples += tuples_of<K>(graph->num_nodes());
+  for (const Graph* graph : graphs) {
+    const std::size_t n = graph->num_nodes();
+    tuples += K == 2 ? n * n : n * n * n;
+  }
   item_.reserve(tuples);
   cell_.reserve(tuples);
   weight_.reserve(tuples);
@@ -261,15 +252,19 @@ void TupleSpace<K>::number(const Part& part, std::span<const Permutation> genera
 // Node types are replaced by their ranks among those that occur, so that k of them and the relations fit a key.
 template <unsigned K>
 std::vector<std::uint64_t> atomic_types(std::span<const Graph* const> graphs, const TupleSpace<K>& space) {
-  const std::vector<std::uint32_t> types = that_occur(graphs, [](const Graph& graph) { return graph.types(); });
+  std::vector<std::uint32_t> types, labels = {0};  // that occur
+  for (const Graph* graph : graphs) {
+    types.insert(types.end(), graph->types().begin(), graph->types().end());
+    labels.insert(labels.end(), graph->edge_labels().begin(), graph->edge_labels().end());
+  }
+  types = distinct(std::move(types));
+  labels = distinct(std::move(labels));
   constexpr std::size_t kMostTypes =
       K == 2 ? std::size_t{1} << 31 : 800000;  // below (2^64 / 3)^(1/2), (2^64 / 27)^(1/3)
   if (types.size() > kMostTypes) {
     throw InputError(
         fmt::format("{}-WL can deal with {} different node types; the graphs have {}", K, kMostTypes, types.size()));
   }
-  const std::vector<std::uint32_t> labels =
-      that_occur(graphs, [](const Graph& graph) { return graph.edge_labels(); }, {0});
   const std::uint64_t relations = labels.size() + 2;
   if (labels.size() > 1 && !fits(K, types.size(), relations)) {
     throw InputError(

@@ -54,12 +54,6 @@ struct Symmetry {
   std::vector<std::uint16_t> ways;  ///< a row per node
 };
 
-/// How many K-tuples so many nodes have.
-template <unsigned K>
-[[nodiscard]] constexpr std::uint64_t tuples_of(std::uint64_t nodes) {
-  return K == 2 ? nodes * nodes : nodes * nodes * nodes;
-}
-
 template <unsigned K>
 class TupleSpace {
  public:
