@@ -22,19 +22,17 @@ struct Source {
   const float *of_in = nullptr, *of_x = nullptr, *fixed = nullptr;
 };
 
+/// Numbers side by side, 1 or an even count, as many at a time as can be.
 template <unsigned kCount>
 __device__ __forceinline__ void load_floats(const float* from, float (&out)[kCount]) {
-  if constexpr (kCount == 1) out[0] = *from;
-#pragma unroll
-  for (unsigned c = 0; c + 1 < kCount; c += kCount % 4 == 0 ? 4 : 2) {
-    if constexpr (kCount % 4 == 0) {
-      const float4 four = *reinterpret_cast<const float4*>(from + c);
-      out[c] = four.x, out[c + 1] = four.y, out[c + 2] = four.z, out[c + 3] = four.w;
-    } else {
-      const float2 two = *reinterpret_cast<const float2*>(from + c);
-      out[c] = two.x, out[c + 1] = two.y;
-    }
-  }
+  constexpr unsigned kTogether = kCount % 4 == 0 ? 4 : kCount;
+  struct alignas(kTogether * sizeof(float)) Some {
+    float numbers[kTogether];
+  };
+  unrolled<kCount / kTogether>([&](unsigned i) {
+    const Some some = reinterpret_cast<const Some*>(from)[i];
+    unrolled<kTogether>([&](unsigned c) { out[i * kTogether + c] = some.numbers[c]; });
+  });
 }
 
 /// What `source` has by column, `count` columns from `first` on, in shared memory: of_in, of_x, fixed.
@@ -44,16 +42,6 @@ __device__ __forceinline__ void copy_columns(const Source<P>& source, uint32_t f
     to[c] = source.of_in[first + c];
     if (source.seen == Seen::gradient) to[count + c] = source.of_x[first + c];
     to[2 * count + c] = source.fixed[first + c];
-  }
-}
-/// An activation on some numbers: the branch is taken once.
-template <class P, unsigned kCount>
-__device__ __forceinline__ void activate(const Slope& slope, float (&numbers)[kCount]) {
-  if (!slope.activated) return;
-  if (slope.activation == nn::Activation::relu) {
-    unrolled<kCount>([&](unsigned c) { numbers[c] = fmaxf(numbers[c], 0.0f); });
-  } else {
-    unrolled<kCount>([&](unsigned c) { numbers[c] = activated<P::kFast>(slope.activation, numbers[c]); });
   }
 }
 /// Numbers as a product sees them (kGradient, or normalised), of one row from `column` on, or row after row; `columns`:
@@ -208,9 +196,6 @@ __device__ __forceinline__ float column_sum(float (&values)[kCount]) {
   for (; bit >= 4; bit /= 2) values[0] += shfl_xor(values[0], static_cast<int>(bit));
   return values[0];
 }
-
-__device__ __forceinline__ void store_value(float* to, float value) { *to = value; }
-__device__ __forceinline__ void store_value(Half* to, float value) { *to = to_half(value); }
 
 /// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
 /// of rows. kN: units of columns that a warp makes. What is the same for a warp is taken from its first lane, so that
@@ -433,7 +418,7 @@ __global__ void __launch_bounds__(kThreads, dense_blocks(kBack, kN)) dense_kerne
           }
         }
         unrolled<kOwn>([&](unsigned c) {  // what is beyond may be another value's
-          if (column + c < a.columns) store_value(to[r] + n * P::kStep + c, made[r * kOwn + c]);
+          if (column + c < a.columns) to[r][n * P::kStep + c] = Of<Out>::element(made[r * kOwn + c]);
         });
       });
       if (!measures) return;

@@ -87,6 +87,7 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
 }
 
 uint32_t DeviceGraphs::rows(uint32_t id, std::size_t space, bool training) const {
+  if (space >= shape_.spaces) return (rows(id, space - shape_.spaces, training) + kPart - 1) / kPart;
   const uint32_t* own = rows_.data() + id * shape_.spaces;
   if (space != shape_.roots && space != shape_.pairs) return own[space];
   const uint32_t drawn = training ? model_.roots : model_.eval_roots;
@@ -118,9 +119,9 @@ Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count
   Capacity most;
   count = std::min(count, ids.size());
   most.graphs = static_cast<uint32_t>(count);
-  const auto largest = [&](const auto& size_of) {
+  for (std::size_t s = 0; s < 2 * shape_.spaces; ++s) {
     std::vector<uint64_t> sizes;
-    for (const uint32_t i : ids) sizes.push_back(size_of(i));
+    for (const uint32_t i : ids) sizes.push_back(rows(i, s, training));
     std::partial_sort(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(count), sizes.end(), std::greater<>());
     uint64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) sum += sizes[i];
@@ -128,11 +129,7 @@ Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count
       throw InputError("a batch of " + std::to_string(count) + " graphs can have " + std::to_string(sum) +
                        " rows, more than the GPU engine can number (2^32): take smaller batches");
     }
-    return static_cast<uint32_t>(sum);
-  };
-  for (std::size_t s = 0; s < shape_.spaces; ++s) {
-    most.rows.push_back(largest([&](uint32_t i) { return rows(i, s, training); }));
-    most.parts.push_back(largest([&](uint32_t i) { return parts(i, s, training); }));
+    most.rows.push_back(static_cast<uint32_t>(sum));
   }
   return most;
 }
@@ -143,17 +140,10 @@ Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t counters, boo
   plan.at = words.size();
   plan.graphs = static_cast<uint32_t>(ids.size());
   words.insert(words.end(), ids.begin(), ids.end());
-  const auto bases = [&](const auto& size_of) {
-    uint32_t sum = 0;
+  for (std::size_t s = 0; s < 2 * shape_.spaces; ++s) {
+    uint32_t& sum = plan.rows.emplace_back();
     words.push_back(0);
-    for (const uint32_t i : ids) words.push_back(sum += size_of(i));
-    return sum;
-  };
-  for (std::size_t s = 0; s < shape_.spaces; ++s) {
-    plan.rows.push_back(bases([&](uint32_t i) { return rows(i, s, training); }));
-  }
-  for (std::size_t s = 0; s < shape_.spaces; ++s) {
-    plan.parts.push_back(bases([&](uint32_t i) { return parts(i, s, training); }));
+    for (const uint32_t i : ids) words.push_back(sum += rows(i, s, training));
   }
   words.resize(words.size() + counters);
   return plan;
@@ -163,13 +153,12 @@ std::vector<Plan> DeviceGraphs::plans(std::span<const uint32_t> ids, const Capac
                                       bool training, std::vector<uint32_t>& words) const {
   std::vector<Plan> plans;
   for (; !ids.empty(); ids = ids.subspan(plans.back().graphs)) {
-    std::vector<uint64_t> rows_sum(shape_.spaces, 0), parts_sum(shape_.spaces, 0);
+    std::vector<uint64_t> sums(2 * shape_.spaces);
     std::size_t count = 0;
     for (bool fits = true; fits && count < ids.size(); count += fits ? 1 : 0) {
       fits = count < capacity.graphs;
-      for (std::size_t s = 0; s < shape_.spaces; ++s) {
-        fits = fits && (rows_sum[s] += rows(ids[count], s, training)) <= capacity.rows[s];
-        fits = fits && (parts_sum[s] += parts(ids[count], s, training)) <= capacity.parts[s];
+      for (std::size_t s = 0; s < sums.size(); ++s) {
+        fits = fits && (sums[s] += rows(ids[count], s, training)) <= capacity.rows[s];
       }
     }
     plans.push_back(plan(ids.first(std::max<std::size_t>(1, count)), counters, training, words));

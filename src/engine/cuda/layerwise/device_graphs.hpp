@@ -20,18 +20,19 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 /// What a pass has, or the most it may have.
 struct Capacity {
   uint32_t graphs = 0;
-  std::vector<uint32_t> rows;   ///< one per space
-  std::vector<uint32_t> parts;  ///< one per space
+  std::vector<uint32_t> rows;  ///< one per space; then of every space its parts: kPart rows of a graph together
+
+  [[nodiscard]] uint32_t parts(std::size_t space) const { return rows[rows.size() / 2 + space]; }
 };
 
-/// Where the words of one pass over some graphs lie in an array that goes to the device: ids, then the bases of every
-/// space and of its parts (kPart rows of a graph together), then a word per counter of the network.
+/// Where the words of one pass over some graphs lie in an array that goes to the device: ids, then the bases of all
+/// `rows`, then a word per counter of the network.
 struct Plan : Capacity {
   std::size_t at = 0;
 
   [[nodiscard]] std::size_t base(std::size_t space) const { return at + graphs + space * (graphs + 1); }
-  [[nodiscard]] std::size_t part_base(std::size_t space) const { return base(rows.size() + space); }
-  [[nodiscard]] std::size_t slices() const { return base(rows.size() + parts.size()); }
+  [[nodiscard]] std::size_t part_base(std::size_t space) const { return base(rows.size() / 2 + space); }
+  [[nodiscard]] std::size_t slices() const { return base(rows.size()); }
 };
 
 class DeviceGraphs {
@@ -42,7 +43,7 @@ class DeviceGraphs {
 
   /// What kernels call these graphs, each of which must be used.
   [[nodiscard]] std::vector<uint32_t> ids(std::span<const uint32_t> graphs) const;
-  /// `training`: where roots are drawn, how many decides about the rows of pairs.
+  /// `space`: from `spaces` on, of parts. `training`: where roots are drawn, how many decides about the rows of pairs.
   [[nodiscard]] uint32_t rows(uint32_t id, std::size_t space, bool training) const;
   [[nodiscard]] uint64_t worked(uint32_t id) const { return worked_[id]; }
   [[nodiscard]] uint64_t full(uint32_t id) const { return full_[id]; }
@@ -68,10 +69,6 @@ class DeviceGraphs {
   [[nodiscard]] std::span<const uint32_t> targeted() const { return targeted_; }
 
  private:
-  [[nodiscard]] uint32_t parts(uint32_t id, std::size_t space, bool training) const {
-    return (rows(id, space, training) + kPart - 1) / kPart;
-  }
-
   nn::ModelConfig model_;
   blocks::Shape shape_;
   std::size_t count_ = 0;

@@ -32,8 +32,7 @@ struct ReadoutArguments {
 /// Maxima or sums over a part of a graph's rows. A thread has 16 bytes of every so manieth row.
 template <class P, class T>
 __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, Rows<const T> from_rows) {
-  using Of = std::conditional_t<sizeof(T) == sizeof(float), Full, Mixed>;
-  constexpr unsigned kVector = Of::kVector;
+  constexpr unsigned kVector = Of<T>::kVector;
   __shared__ float values[kThreads * kVector];
   __shared__ uint32_t places[kThreads * kVector];
   __shared__ uint32_t graph[1];
@@ -64,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, R
       });
       unrolled<kFlight>([&](unsigned i) {
         float value[kVector];
-        Of::unpack(words[i], value);
+        Of<T>::unpack(words[i], value);
         unrolled<kVector>([&](unsigned c) {
           finite_all = finite_all && finite(value[c]);
           if (weight[i] < 0) return;
@@ -334,7 +333,6 @@ __global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) 
 
 // ---- the loss of rows
 
-template <class P>
 struct LossArguments {
   BatchRows rows;
   const uint32_t* first;  ///< by id: where a graph's targets begin
@@ -350,7 +348,7 @@ struct LossArguments {
 
 /// A thread per row.
 template <class P>
-__global__ void __launch_bounds__(kThreads) loss_kernel(LossArguments<P> a, Rows<typename P::Element> d) {
+__global__ void __launch_bounds__(kThreads) loss_kernel(LossArguments a, Rows<typename P::Element> d) {
   const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
   if (row >= a.rows.rows) return;
   float* z = a.pass.logits + size_t{row} * a.classes;

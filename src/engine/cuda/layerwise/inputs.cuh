@@ -9,7 +9,8 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-enum class PartKind { copy, features, drawn, random, types, arc_features, edge_sums, adjacency, distance, members };
+/// Inputs in the order of nn::Source, and others.
+enum class PartKind { features, drawn, random, arc_features, types, adjacency, distance, copy, edge_sums, members };
 
 __device__ __forceinline__ uint2 words_of(Key key) { return make_uint2(key.lo, key.hi); }
 
@@ -31,19 +32,23 @@ struct PassInputs {
   uint32_t* right = nullptr;  ///< training: one each, 1 where the class was right
 };
 
-/// What dropout multiplies the rows of a space with, where it is on.
+/// What dropout multiplies a number with: 0 where its word is below, else `keep`.
+struct Drop {
+  uint64_t threshold = 0;
+  float keep = 1;
+};
+/// The same of the rows of a space, where it is on.
 struct Dropping {
   bool on;
   Key key;
   const uint32_t* graph_numbers;  ///< of the data set, by id
-  uint64_t threshold;
-  float keep;
+  Drop drop;
 };
 __device__ __forceinline__ float dropped(const Dropping& dropping, uint32_t id, uint32_t local, uint32_t columns,
                                          uint32_t column) {
   if (!dropping.on) return 1;
   return dropout_factor(words_of(dropping.key), local * columns + column, dropping.graph_numbers[id],
-                        dropping.threshold, dropping.keep);
+                        dropping.drop.threshold, dropping.drop.keep);
 }
 
 /// Some columns of a value, and where they come from.

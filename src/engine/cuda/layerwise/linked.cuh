@@ -1,6 +1,6 @@
 #pragma once
-/// A linear step over links, as kernels: forwards what a GraphConv is, with one operand of two matrices, or anything
-/// with more operands (kMore), of which some may be rows that see themselves alone. Backwards gradients are gathered,
+/// A linear step over links, as kernels: what a GraphConv is, with one operand of two matrices, or anything with more
+/// operands (kMore), of which some may be rows that see themselves alone. Backwards gradients are gathered,
 /// never scattered, so that nothing depends on timing: every block of threads adds up its share of the weights'
 /// gradient in registers and leaves it in a slot of its own; Adam (ends.cuh) adds up the slots.
 #include "engine/cuda/layerwise/rows.cuh"
@@ -74,16 +74,13 @@ template <class P, class Row>
 __device__ __forceinline__ void gather_rows(const Row* info, uint32_t rows, uint32_t padded, uint32_t first,
                                             uint32_t width, size_t stride, typename P::Element* roots,
                                             typename P::Element* sums) {
-  const unsigned shift = vector_shift<P>(width);
-  for (unsigned q = threadIdx.x; q < padded << shift; q += kThreads) {
-    const unsigned r = q >> shift, column = (q & ((1u << shift) - 1)) * P::kVector;
-    if (column >= width) continue;
+  for_vectors<P>(padded, width, [&](unsigned r, unsigned column) {
     uint4 root = make_uint4(0, 0, 0, 0);
     float sum[P::kVector] = {};
     if (r < rows) info[r].read(first + column, stride, root, sum);
     *reinterpret_cast<uint4*>(roots + P::place(r, column)) = root;
     *reinterpret_cast<uint4*>(sums + P::place(r, column)) = P::pack(sum);
-  }
+  });
 }
 
 template <class P>
@@ -127,27 +124,20 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
       const uint32_t column = out_block * kTile + n0 + n * 8 + 2 * t;
       if (column >= a.out_columns) return;
       const bool both = column + 1 < a.out_columns;
-      const float bias0 = a.bias == nullptr ? 0.0f : a.bias[column];
-      const float bias1 = a.bias == nullptr || !both ? 0.0f : a.bias[column + 1];
+      float bias[2];
+      unrolled<2>([&](unsigned c) { bias[c] = a.bias == nullptr || (c > 0 && !both) ? 0.0f : a.bias[column + c]; });
       unrolled<2>([&](unsigned half) {
         const uint32_t r = m0 + m * 16 + half * 8 + g;
         if (r >= rows) return;
         Out* to = out.data + size_t{row0 + r} * out.stride + column;
-        float z0 = acc[m][n][half * 2] + bias0, z1 = acc[m][n][half * 2 + 1] + bias1;
-        if (a.slope.activated) {
-          z0 = activated<P::kFast>(a.slope.activation, z0);
-          z1 = activated<P::kFast>(a.slope.activation, z1);
-        }
-        if constexpr (sizeof(Out) == 2) {
-          if (both) {
-            *reinterpret_cast<unsigned*>(to) = pack2(z0, z1);
-          } else {
-            *to = to_half(z0);
-          }
-        } else if (both) {
-          *reinterpret_cast<float2*>(to) = make_float2(z0, z1);
+        float z[2] = {acc[m][n][half * 2] + bias[0], acc[m][n][half * 2 + 1] + bias[1]};
+        unrolled<2>([&](unsigned c) {
+          if (a.slope.activated) z[c] = activated<P::kFast>(a.slope.activation, z[c]);
+        });
+        if (both) {
+          Of<Out>::store_two(to, z);
         } else {
-          *to = z0;
+          *to = Of<Out>::element(z[0]);
         }
       });
     });
@@ -156,25 +146,17 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
 
 // ---- back
 
-/// What a gradient of weights is made of beside the rows, and where it is left.
-template <class P>
-struct WeightArguments {
-  Rows<const typename P::Element> in, d_out;  ///< the operand; the gradient of the output before its activation
-  uint32_t in_columns, out_columns;           ///< multiples of 16
-  float* slots;                               ///< slices × blocks of weights × kSlot
-  uint32_t slices;
-  uint32_t tile_rows;  ///< 16, 32 or 64
-};
-
 template <class P>
 struct BackwardArguments {
-  WeightArguments<P> of;
-  BatchRows in_rows;
+  LinearOperand<P> from;  ///< weights: of the copy for gradients
+  BatchRows rows;         ///< of the input; of the output where nobody wants the gradient of the input
   const uint32_t* out_base;
-  const Link* links;
-  bool mean;
+  Rows<const typename P::Element> d_out;  ///< before the activation
+  uint32_t out_columns;                   ///< a multiple of 16
+  float* slots;                           ///< slices × blocks of weights × kSlot
+  uint32_t slices;
+  uint32_t tile_rows;  ///< 16, 32 or 64
   Leaving<P> d_in;
-  const typename P::Element* weights;
 };
 
 /// Where the gradient of a row of the input comes from. Without children its own row of the output is its child.
@@ -199,12 +181,12 @@ struct BackwardRow {
 
 template <class P>
 __device__ __forceinline__ BackwardRow<P> backward_row(const BackwardArguments<P>& a, uint32_t row) {
-  const uint32_t b = graph_of(a.in_rows.base, a.in_rows.graphs, row), v = row - a.in_rows.base[b];
-  const Link& link = a.links[a.in_rows.ids[b]];
+  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), v = row - a.rows.base[b];
+  const Link& link = a.from.links[a.rows.ids[b]];
   const uint32_t begin = load_read_only(link.back_offsets + v), end = load_read_only(link.back_offsets + v + 1);
   BackwardRow<P> my;
-  my.from = a.of.d_out.data + size_t{a.out_base[b]} * a.of.d_out.stride;
-  const float* weights = a.mean ? link.back_means : link.back_sums;
+  my.from = a.d_out.data + size_t{a.out_base[b]} * a.d_out.stride;
+  const float* weights = a.from.mean ? link.back_means : link.back_sums;
   my.entries = {link.back_columns + begin, weights == nullptr ? nullptr : weights + begin, end - begin};
   my.children = {nullptr, nullptr, 0};
   my.own = v;
@@ -224,14 +206,14 @@ struct WeightUnit {
   uint32_t out_blocks, units, unit, slice, in, out, in_width, out_width;
 
   template <class P>
-  __device__ __forceinline__ explicit WeightUnit(const WeightArguments<P>& a)
+  __device__ __forceinline__ explicit WeightUnit(const BackwardArguments<P>& a)
       : out_blocks((a.out_columns + kTile - 1) / kTile),
-        units((a.in_columns + kTile - 1) / kTile * out_blocks),
+        units((a.from.in_columns + kTile - 1) / kTile * out_blocks),
         unit(blockIdx.x % units),
         slice(blockIdx.x / units),
         in(unit / out_blocks),
         out(unit % out_blocks),
-        in_width(block_width(a.in_columns, in)),
+        in_width(block_width(a.from.in_columns, in)),
         out_width(block_width(a.out_columns, out)) {}
 };
 
@@ -258,7 +240,7 @@ struct WeightGradient {
     for (unsigned r = first; r < rows && r < first + 16; ++r) bias += P::value(out[P::place(r, column)]);
   }
   /// Uses the first kThreads floats of shared memory.
-  __device__ __forceinline__ void leave(const WeightArguments<P>& a, const WeightUnit& own) const {
+  __device__ __forceinline__ void leave(const BackwardArguments<P>& a, const WeightUnit& own) const {
     const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
     float* slot = a.slots + (size_t{own.slice} * own.units + own.unit) * kSlot;
     float* matrix = slot + (threadIdx.x < kThreads / 2 ? 0 : kBlock) + out0() * kTile + in0();
@@ -282,110 +264,84 @@ struct WeightGradient {
   }
 };
 
-template <class P>
-inline constexpr size_t kBackwardShared = 3 * kBlock * sizeof(typename P::Element) + kTile * sizeof(BackwardRow<P>);
+template <class P, bool kFirst>
+using GradientRow = std::conditional_t<kFirst, ForwardRow<P>, BackwardRow<P>>;
+template <class P, bool kFirst>
+inline constexpr size_t kBackwardShared = 3 * kBlock * sizeof(typename P::Element) + kTile *
+                                                                                         sizeof(GradientRow<P, kFirst>);
 
 /// dW = Sᵀ · H over the rows, dH = S · W, where S are the transposed sums of the output's gradient. A block of threads
 /// takes every slices-th tile of input rows for one block of 64 × 64 weights; the one for the first 64 outputs also
-/// makes the input's gradient.
-template <class P>
+/// makes the input's gradient. kFirst: dW = dZᵀ · [h_root | Σ h_neighbour] over the rows of the output, where nobody
+/// wants the gradient of the input. On quotients the first layer has few rows in, each with hundreds of neighbours out,
+/// and narrow ones: gathered forwards again, they cost nothing.
+template <class P, bool kFirst>
 __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments<P> a) {
   using Element = typename P::Element;
   Element* roots = reinterpret_cast<Element*>(dynamic_shared());
   Element* sums = roots + kBlock;
-  Element* inputs = sums + kBlock;
-  BackwardRow<P>* info = reinterpret_cast<BackwardRow<P>*>(inputs + kBlock);
-  const WeightUnit own(a.of);
+  Element* plain = sums + kBlock;
+  auto* info = reinterpret_cast<GradientRow<P, kFirst>*>(plain + kBlock);
+  const WeightUnit own(a);
   const bool spread = own.out == 0;
   const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const unsigned m0 = (warp & 1) * 32, n0 = (warp >> 1) * 16;  // of dH: rows, columns
   WeightGradient<P> gradient;
-  for (uint32_t tile = own.slice; size_t{tile} * a.of.tile_rows < a.in_rows.rows; tile += a.of.slices) {
-    const Tile part = tile_of(a.in_rows, a.of.tile_rows, tile);
+  for (uint32_t tile = own.slice; size_t{tile} * a.tile_rows < a.rows.rows; tile += a.slices) {
+    const Tile part = tile_of(a.rows, a.tile_rows, tile);
     const uint32_t row0 = part.first, rows = part.rows, padded = (rows + 15) & ~15u;
     __syncthreads();
-    if (threadIdx.x < rows) info[threadIdx.x] = backward_row<P>(a, row0 + threadIdx.x);
-    copy_rows<P>(a.of.in, row0, rows, padded, own.in * kTile, own.in_width, inputs);
-    float d_in[2][2][4] = {};
-    for (uint32_t j = own.out; j < (spread ? own.out_blocks : own.out + 1); ++j) {
-      const uint32_t width = block_width(a.of.out_columns, j);
+    if constexpr (kFirst) {
+      if (threadIdx.x < rows) info[threadIdx.x] = forward_row<P>(a.rows, a.from, row0 + threadIdx.x);
+      copy_rows<P>(a.d_out, row0, rows, padded, own.out * kTile, own.out_width, plain);
       __syncthreads();
-      gather_rows<P>(info, rows, padded, j * kTile, width, a.of.d_out.stride, roots, sums);
+      gather_rows<P>(info, rows, padded, own.in * kTile, own.in_width, a.from.in.stride, roots, sums);
       __syncthreads();
-      if (spread && m0 < rows && n0 < own.in_width) {
-        const Element* block = a.weights + size_t{own.in * own.out_blocks + j} * 2 * kBlock;
-        const bool second = m0 + 16 < rows;
-        multiply_rows<P>(d_in, roots, m0, second, block, n0 / 8, width / P::kStep);
-        multiply_rows<P>(d_in, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
+      gradient.add(own, plain, warp < 4 ? roots : sums, padded);
+      gradient.add_bias(own, plain, padded);
+      continue;
+    } else {
+      if (threadIdx.x < rows) info[threadIdx.x] = backward_row<P>(a, row0 + threadIdx.x);
+      copy_rows<P>(a.from.in, row0, rows, padded, own.in * kTile, own.in_width, plain);
+      float d_in[2][2][4] = {};
+      for (uint32_t j = own.out; j < (spread ? own.out_blocks : own.out + 1); ++j) {
+        const uint32_t width = block_width(a.out_columns, j);
+        __syncthreads();
+        gather_rows<P>(info, rows, padded, j * kTile, width, a.d_out.stride, roots, sums);
+        __syncthreads();
+        if (spread && m0 < rows && n0 < own.in_width) {
+          const Element* block = a.from.weights + size_t{own.in * own.out_blocks + j} * 2 * kBlock;
+          const bool second = m0 + 16 < rows;
+          multiply_rows<P>(d_in, roots, m0, second, block, n0 / 8, width / P::kStep);
+          multiply_rows<P>(d_in, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
+        }
+        if (j == own.out) {
+          gradient.add(own, warp < 4 ? roots : sums, plain, padded);
+          gradient.add_bias(own, roots, padded);  // every output row has one root: all roots' sums make it
+        }
       }
-      if (j == own.out) {
-        gradient.add(own, warp < 4 ? roots : sums, inputs, padded);
-        gradient.add_bias(own, roots, padded);  // every output row has one root: all roots' sums make it
-      }
-    }
-    if (!spread || m0 >= rows || n0 >= own.in_width) continue;
-    unrolled<2>([&](unsigned m) {
-      unrolled<2>([&](unsigned n) {
-        const unsigned column = n0 + n * 8 + 2 * t;
-        unrolled<2>([&](unsigned half) {
-          const unsigned r = m0 + m * 16 + half * 8 + g;
-          if (r >= rows) return;
-          float d[2];
-          Element* to = a.d_in.to.data + size_t{row0 + r} * a.d_in.to.stride + own.in * kTile + column;
-          unrolled<2>([&](unsigned c) {
-            const bool wanted = own.in * kTile + column + c < a.d_in.columns;
-            const float h = P::value(inputs[P::place(r, column + c)]);
-            d[c] = wanted ? d_in[m][n][half * 2 + c] * slope_at(a.d_in.slope, h) : 0.0f;
-            if (a.d_in.accumulate) d[c] += P::value(to[c]);
+      if (!spread || m0 >= rows || n0 >= own.in_width) continue;
+      unrolled<2>([&](unsigned m) {
+        unrolled<2>([&](unsigned n) {
+          const unsigned column = n0 + n * 8 + 2 * t;
+          unrolled<2>([&](unsigned half) {
+            const unsigned r = m0 + m * 16 + half * 8 + g;
+            if (r >= rows) return;
+            float d[2];
+            Element* to = a.d_in.to.data + size_t{row0 + r} * a.d_in.to.stride + own.in * kTile + column;
+            unrolled<2>([&](unsigned c) {
+              const bool wanted = own.in * kTile + column + c < a.d_in.columns;
+              const float h = P::value(plain[P::place(r, column + c)]);
+              d[c] = wanted ? d_in[m][n][half * 2 + c] * slope_at(a.d_in.slope, h) : 0.0f;
+              if (a.d_in.accumulate) d[c] += P::value(to[c]);
+            });
+            P::store_two(to, d);
           });
-          if constexpr (sizeof(Element) == 2) {
-            *reinterpret_cast<unsigned*>(to) = pack2(d[0], d[1]);
-          } else {
-            *reinterpret_cast<float2*>(to) = make_float2(d[0], d[1]);
-          }
         });
       });
-    });
+    }
   }
-  gradient.leave(a.of, own);
-}
-
-// ---- where nobody wants the gradient of the input, as in a first layer
-
-template <class P>
-struct FirstBackwardArguments {
-  WeightArguments<P> of;
-  BatchRows out_rows;
-  LinearOperand<P> from;
-};
-
-template <class P>
-inline constexpr size_t kFirstBackwardShared = 3 * kBlock * sizeof(typename P::Element) + kTile * sizeof(ForwardRow<P>);
-
-/// dW = dZᵀ · [h_root | Σ h_neighbour] over the rows of the output. On quotients the first layer has few rows in, each
-/// with hundreds of neighbours out, and narrow ones: gathered forwards again, they cost nothing.
-template <class P>
-__global__ void __launch_bounds__(kThreads, 2) first_backward_kernel(FirstBackwardArguments<P> a) {
-  using Element = typename P::Element;
-  Element* roots = reinterpret_cast<Element*>(dynamic_shared());
-  Element* sums = roots + kBlock;
-  Element* gradients = sums + kBlock;
-  ForwardRow<P>* info = reinterpret_cast<ForwardRow<P>*>(gradients + kBlock);
-  const WeightUnit own(a.of);
-  WeightGradient<P> gradient;
-  for (uint32_t tile = own.slice; size_t{tile} * a.of.tile_rows < a.out_rows.rows; tile += a.of.slices) {
-    const Tile part = tile_of(a.out_rows, a.of.tile_rows, tile);
-    const uint32_t row0 = part.first, rows = part.rows, padded = (rows + 15) & ~15u;
-    __syncthreads();
-    if (threadIdx.x < rows) info[threadIdx.x] = forward_row<P>(a.out_rows, a.from, row0 + threadIdx.x);
-    copy_rows<P>(a.of.d_out, row0, rows, padded, own.out * kTile, own.out_width, gradients);
-    __syncthreads();
-    gather_rows<P>(info, rows, padded, own.in * kTile, own.in_width, a.of.in.stride, roots, sums);
-    __syncthreads();
-    gradient.add(own, gradients, threadIdx.x < kThreads / 2 ? roots : sums, padded);
-    gradient.add_bias(own, gradients, padded);
-  }
-  gradient.leave(a.of, own);
+  gradient.leave(a, own);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

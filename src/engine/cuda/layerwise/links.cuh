@@ -267,14 +267,19 @@ inline constexpr bool is_many(Hop hop) {
   return hop == Hop::all || hop == Hop::diagonal || hop == Hop::pairs_of_root || hop == Hop::pairs_of_node;
 }
 
-template <class P>
-struct GatherArguments {
-  Ground ground;
-  BatchRows rows;      ///< of the output
-  uint32_t tile_rows;  ///< of the rows that a kernel is about
-  Hop hop;
+/// How rows are put together.
+struct Gathering {
+  Hop hop, back;  ///< how a row finds those that it reads, and one of these it
   Times times;
   bool mean;
+  nn::Activation activation;  ///< of messages of both
+};
+
+template <class P>
+struct GatherArguments : Gathering {
+  Ground ground;
+  BatchRows rows;                      ///< of the output
+  uint32_t tile_rows;                  ///< of the rows that a kernel is about
   Rows<const typename P::Element> in;  ///< the rows that are read
   const uint32_t* in_base;
   Rows<const typename P::Element> arcs;  ///< messages of both: m
@@ -282,7 +287,6 @@ struct GatherArguments {
   Rows<const typename P::Element> onto;  ///< null: the sum begins with 0
   const float* eps;                      ///< or null: ε is 0
   uint32_t columns;                      ///< a multiple of 16
-  nn::Activation activation;             ///< of messages of both
   uint32_t* winners;                     ///< max: the row that is read, of the graph's own numbers; like the output
 
   /// What the sum of a row's messages is multiplied with.

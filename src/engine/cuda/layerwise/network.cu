@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "engine/cuda/layerwise/network.hpp"
@@ -25,8 +24,7 @@ class Maker {
       : out_(out),
         program_(program),
         steps_(program.steps),
-        model_(job.model),
-        weighted_(job.data.weighted),
+        job_(job),
         sets_(sets),
         most_slices_(static_cast<uint32_t>(2 * multiprocessors)) {}
 
@@ -93,16 +91,13 @@ class Maker {
     }
   }
 
-  // Whether a term of a step over graphs reads rows that its readout can take.
-  [[nodiscard]] bool is_readout(const nn::Term& term) const {
-    return term.link == nn::Link::whole || term.link == nn::Link::diagonal || term.link == nn::Link::rest;
-  }
   [[nodiscard]] bool fits_head(std::size_t s) const {
     const nn::Step& step = steps_[s];
     if (!live(s) || !over_graphs(s) || step.epsilon != kNone) return false;
     if (step.operation == Operation::normalise || step.operation == Operation::input) return false;
     return std::ranges::all_of(step.terms, [&](const nn::Term& term) {
-      return over_graphs(term.value) ? term.link == nn::Link::own : is_readout(term);
+      if (over_graphs(term.value)) return term.link == nn::Link::own;
+      return term.link == nn::Link::whole || term.link == nn::Link::diagonal || term.link == nn::Link::rest;
     });
   }
   // Steps over graphs that nothing but such steps read are one kernel, a block of threads per graph, where it holds
@@ -116,8 +111,8 @@ class Maker {
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       if (!head_[s]) continue;
       numbers += steps_[s].columns;
-      count += std::max<std::size_t>(1, steps_[s].terms.size()) + (steps_[s].onto == kNone ? 0 : 1);
       for_inputs(steps_[s], [&](std::size_t read) {
+        ++count;
         if (head_[read]) return;
         ++readouts;
         if (is(s, Operation::aggregate) && read != steps_[s].onto) return;
@@ -203,7 +198,7 @@ class Maker {
     std::vector<std::size_t> sums;
     for (const nn::Term& part : steps_[concat].terms) {
       const nn::Step& step = steps_[part.value];
-      const bool sum = !weighted_ && step.operation == Operation::aggregate &&
+      const bool sum = !job_.data.weighted && step.operation == Operation::aggregate &&
                        step.terms[0].link == nn::Link::neighbours && step.terms[0].reduce != nn::Reduce::max &&
                        step.epsilon == kNone && step.arcs == kNone && step.onto == kNone &&
                        uses_[part.value].size() == 1;
@@ -217,11 +212,11 @@ class Maker {
   // gcn's edge features: the sum over arcs of a linear map of them, added to a linear step, is that map of their sums,
   // which never change. Returns the aggregate.
   [[nodiscard]] std::size_t edges_beside(std::size_t s) const {
-    if (uses_[s].size() != 1 || weighted_) return kNone;
+    if (uses_[s].size() != 1 || job_.data.weighted) return kNone;
     const std::size_t sum = uses_[s][0];
     const nn::Step& step = steps_[sum];
     if (step.operation != Operation::aggregate || step.onto != s || step.terms[0].link != nn::Link::arcs) return kNone;
-    const nn::Reduce reduce = model_.aggregation == nn::Aggregation::mean ? nn::Reduce::mean : nn::Reduce::sum;
+    const nn::Reduce reduce = job_.model.aggregation == nn::Aggregation::mean ? nn::Reduce::mean : nn::Reduce::sum;
     const std::size_t map = step.terms[0].value;
     const nn::Step& linear = steps_[map];
     if (step.terms[0].reduce != reduce || linear.operation != Operation::linear || uses_[map].size() != 1) return kNone;
@@ -271,7 +266,7 @@ class Maker {
         if (term.link == nn::Link::neighbours) (term.reduce == nn::Reduce::mean ? wanted.mean : wanted.sum) = true;
       }
     }
-    wanted.directed = wanted.arcs && (wanted.directed || weighted_);
+    wanted.directed = wanted.arcs && (wanted.directed || job_.data.weighted);
     if ((wanted.arcs || wanted.edges || wanted.graphs || wanted.pairs) && sets_ != nullptr) {
       throw InputError("arcs, edges, pairs and rows of graphs beside sets of nodes have no rows");
     }
@@ -320,8 +315,9 @@ class Maker {
       value.buffer = out_.buffers.size();
       out_.buffers.push_back({value.space, value.columns, floats});
     }
+    value.within = out_.values.size();
     out_.values.push_back(value);
-    return out_.values.size() - 1;
+    return value.within;
   }
   // The value of a step, made where there is none.
   std::size_t value_of(std::size_t s) {
@@ -338,12 +334,13 @@ class Maker {
   }
 
   void lower(std::size_t s) {
-    const nn::Step& step = steps_[s];
+    if (inlined(s)) return;
     if (head_[s]) return graph_step(s);
     if (!parts_[s].empty()) return linear(s);
-    switch (step.operation) {
+    switch (steps_[s].operation) {
       case Operation::aggregate:
-        return aggregate(s);
+        linked(steps_[s], round_[s], value_of(s));
+        return;
       case Operation::product:
         return product(s);
       case Operation::normalise:
@@ -366,9 +363,7 @@ class Maker {
     part.columns = narrow(step.columns);
     if (is_members(s) && value_[s] == kNone) return members(step, round);
     if (is(s, Operation::input) && value_[s] == kNone) {
-      constexpr PartKind kOf[] = {PartKind::features, PartKind::drawn,     PartKind::random,  PartKind::arc_features,
-                                  PartKind::types,    PartKind::adjacency, PartKind::distance};
-      part.kind = kOf[static_cast<std::size_t>(step.source)];
+      part.kind = static_cast<PartKind>(step.source);
       return part;
     }
     part.kind = PartKind::copy;
@@ -393,33 +388,30 @@ class Maker {
 
   void rows(std::size_t s) {
     const nn::Step& step = steps_[s];
-    if (inlined(s)) return;
     RowsOp op;
     op.level = level_of(step);
-    op.add = step.operation == Operation::add;
-    op.drops = step.operation == Operation::dropout;
-    if (op.drops) std::tie(op.threshold, op.keep) = dropping(step);
+    op.operation = step.operation;
+    op.drop = dropping(step);
     if (step.operation == Operation::input) op.parts.push_back(part_of(s, step, round_[s]));
     uint32_t first = 0;
     for (const nn::Term& term : step.terms) {
       RowsOp::Part part = part_of(term.value, step, round_[s]);
-      part.first = op.add ? 0 : first;
+      part.first = is(s, Operation::add) ? 0 : first;
       part.there = home_[term.value].concat == s && home_[term.value].first == part.first;
       first += part.columns;
       op.parts.push_back(part);
     }
     op.out = value_of(s);
-    op.activates = step.operation == Operation::activate;
     finish_rows(std::move(op));
   }
-  static std::pair<uint64_t, float> dropping(const nn::Step& step) {
+  static Drop dropping(const nn::Step& step) {
     return {static_cast<uint64_t>(std::ceil(step.share * 0x1p32)), static_cast<float>(1 / (1 - step.share))};
   }
   // The gradient of the one part that has any, or of parts without an activation, need not be copied.
   void finish_rows(RowsOp op) {
     ValueSpec& value = out_.values[op.out];
     std::size_t count = 0;
-    if (!op.add) value.gradient_columns = 0;
+    if (op.operation != Operation::add) value.gradient_columns = 0;
     for (const RowsOp::Part& part : op.parts) {
       if (!learned(part.in)) continue;
       ++count;
@@ -451,7 +443,7 @@ class Maker {
     std::size_t bias = kNone;  // that no operand has yet
     const std::size_t space = space_of(steps_[made_[s]], round_[made_[s]]);
     const auto read = [&](const nn::Term& term, std::size_t weight, uint32_t first) {
-      const bool neighbours = term.link == nn::Link::neighbours && !weighted_;
+      const bool neighbours = term.link == nn::Link::neighbours && !job_.data.weighted;
       const std::size_t v = read_value(step, term);
       std::size_t at = 0;
       const auto taken = [&] { return tensors[at].weights[neighbours].first != kNone; };
@@ -528,7 +520,8 @@ class Maker {
   std::size_t read_value(const nn::Step& step, const nn::Term& term) {
     const nn::Step& from = steps_[term.value];
     if (term.link == nn::Link::own && from.space != step.space) return edge_sums(from);
-    if (term.link == nn::Link::own || (term.link == nn::Link::neighbours && !weighted_)) return value_of(term.value);
+    if (term.link == nn::Link::own || (term.link == nn::Link::neighbours && !job_.data.weighted))
+      return value_of(term.value);
     nn::Step read = step;
     read.columns = from.columns;
     read.terms = {{term.value, term.link, term.reduce}};
@@ -540,10 +533,7 @@ class Maker {
     nn::Step like = edges;
     like.space = nn::Space::node;
     edge_sums_ = new_value(like, 0, {}, false);
-    RowsOp op;
-    op.out = edge_sums_;
-    op.parts.push_back({PartKind::edge_sums, {}, 0, narrow(edges.columns)});
-    finish_rows(std::move(op));
+    finish_rows({.out = edge_sums_, .parts = {{PartKind::edge_sums, {}, 0, narrow(edges.columns)}}});
     return edge_sums_;
   }
 
@@ -582,7 +572,7 @@ class Maker {
   }
   [[nodiscard]] Times times_of(const nn::Term& term, nn::Space from) const {
     if (term.reduce != nn::Reduce::sum) return Times::one;
-    const bool drawn = model_.roots + model_.eval_roots > 0;
+    const bool drawn = job_.model.roots + job_.model.eval_roots > 0;
     if (term.link == nn::Link::sized) return Times::nodes;
     if (drawn && term.link == nn::Link::first) return Times::of_other_roots;
     if (drawn && term.link == nn::Link::by_node && from == nn::Space::pair) return Times::of_roots;
@@ -590,20 +580,12 @@ class Maker {
     return edges ? Times::two : Times::one;
   }
 
-  void aggregate(std::size_t s) {
-    if (is_members(s) && inlined(s)) return;
-    (void)linked(steps_[s], round_[s], value_of(s));
-  }
   // What a step reads over its one term's link, with its ε, arcs and beginning.
   std::size_t linked(const nn::Step& step, std::size_t round, std::size_t to = kNone) {
     const nn::Term& term = step.terms[0];
     if (to == kNone) to = new_value(step, round, {}, false);
     if (term.link == nn::Link::members) {
-      RowsOp op;
-      op.level = level_of(step);
-      op.out = to;
-      op.parts.push_back(members(step, round));
-      finish_rows(std::move(op));
+      finish_rows({.out = to, .level = level_of(step), .parts = {members(step, round)}});
       return to;
     }
     if (out_.shape.levels[level_of(step)].rounds) refuse(step, "is over classes of sets: it runs on every set");
@@ -615,10 +597,8 @@ class Maker {
     if (step.onto == kNone && step.epsilon != kNone) op.onto.value = op.in.value;
     if (term.link == nn::Link::neighbours) op.link = link_of(step, round_[term.value]);
     const nn::Space from = steps_[term.value].space;
-    std::tie(op.hop, op.back) = hops_of(term.link, from, step.space);
-    op.times = times_of(term, from);
-    op.reduce = term.reduce;
-    op.activation = step.activation;
+    const auto [hop, back] = hops_of(term.link, from, step.space);
+    op.how = {hop, back, times_of(term, from), term.reduce == nn::Reduce::mean, step.activation};
     op.most_slices = 4 * most_slices_;  // a number each
     op.counter = narrow(out_.counters++);
     out_.values[to].learned = learned(op.in) || learned(op.arcs) || learned(op.onto) || step.epsilon != kNone;
@@ -667,7 +647,7 @@ class Maker {
       }
     }
     op.which = out_.norms.size();
-    out_.norms.push_back({op.out, op.by_row});
+    out_.norms.push_back(out_.ops.size());
     out_.ops.emplace_back(op);
   }
 
@@ -760,7 +740,9 @@ class Maker {
     }
     graph.kind = step.operation == Operation::dropout ? GraphKind::dropout : GraphKind::activate;
     graph.activation = step.activation;
-    std::tie(graph.threshold, graph.keep) = dropping(step);
+    const Drop drop = dropping(step);
+    graph.threshold = drop.threshold;
+    graph.keep = drop.keep;
     from(step.terms[0]);
     out_.steps.push_back(graph);
   }
@@ -804,38 +786,40 @@ class Maker {
   // What a norm makes is made as it is read where only linear steps read it, and so is its gradient where only it reads
   // what a linear step makes.
   void join_norms() {
-    for (std::size_t i = 0; i < out_.ops.size(); ++i) {
-      auto* norm = std::get_if<NormOp>(&out_.ops[i]);
-      if (norm == nullptr || norm->by_row || out_.values[norm->out].columns > kWide * kTile) continue;
+    for (const std::size_t i : out_.norms) {
+      auto& norm = std::get<NormOp>(out_.ops[i]);
+      ValueSpec& made = out_.values[norm.out];
+      const ValueSpec& in = out_.values[norm.in.value];
+      if (norm.by_row || made.columns > kWide * kTile) continue;
       LinearOp* maker = nullptr;
       LinearOp::Operand* reader = nullptr;
       std::size_t readers = 0, dense = 0, of_input = 0;
       for (Op& op : out_.ops) {
-        auto* linear = std::get_if<LinearOp>(&op);
-        if (linear != nullptr && linear->out == norm->in.value && linear->dense()) maker = linear;
         for (const Reading* reading : readings(op)) {
-          readers += reading->value == norm->out ? 1 : 0;
-          of_input += reading->value == norm->in.value ? 1 : 0;
+          readers += reading->value == norm.out ? 1 : 0;
+          of_input += reading->value == norm.in.value ? 1 : 0;
         }
-        for (std::size_t o = 0; linear != nullptr && o < linear->operands.size(); ++o) {
-          LinearOp::Operand& operand = linear->operands[o];
-          if (operand.in.value != norm->out || operand.link != kNone) continue;
+        auto* linear = std::get_if<LinearOp>(&op);
+        if (linear == nullptr) continue;
+        if (linear->out == norm.in.value && linear->dense()) maker = linear;
+        for (LinearOp::Operand& operand : linear->operands) {
+          if (operand.in.value != norm.out || operand.link != kNone) continue;
           reader = &operand;
           dense += linear->dense() ? 1 : 0;
         }
       }
-      norm->measured = maker != nullptr;
-      norm->measured_back = reader != nullptr && readers == 1 && out_.values[norm->out].within == kNone;
-      if (norm->measured) maker->measured = i;
-      if (norm->measured_back) reader->measured = i;
-      norm->unmade = readers > 0 && dense == readers && out_.values[norm->out].within == kNone;
-      if (norm->unmade) {
-        out_.values[norm->out].norm = i;
-        out_.buffers[out_.values[norm->out].buffer].columns = 0;
+      norm.measured = maker != nullptr;
+      norm.measured_back = reader != nullptr && readers == 1 && made.within == norm.out;
+      if (norm.measured) maker->measured = i;
+      if (norm.measured_back) reader->measured = i;
+      norm.unmade = readers > 0 && dense == readers && made.within == norm.out;
+      if (norm.unmade) {
+        made.norm = i;
+        out_.buffers[made.buffer].columns = 0;
       }
-      norm->unmade_back = maker != nullptr && of_input == 1 && !out_.values[norm->in.value].slope.activated &&
-                          out_.values[norm->in.value].within == kNone && learned(maker->operands[0].in);
-      if (norm->unmade_back) maker->through = i;
+      norm.unmade_back = maker != nullptr && of_input == 1 && !in.slope.activated && in.within == norm.in.value &&
+                         learned(maker->operands[0].in);
+      if (norm.unmade_back) maker->through = i;
     }
   }
 
@@ -844,41 +828,33 @@ class Maker {
   // What an operation reads, in the order in which its gradients are written.
   static std::vector<Reading*> readings(Op& op) {
     std::vector<Reading*> out;
-    if (auto* rows = std::get_if<RowsOp>(&op)) {
-      for (RowsOp::Part& part : rows->parts) {
-        if (!part.passed) out.push_back(&part.in);
+    const auto read = [&](auto& own) {
+      if constexpr (requires { own.in; }) out.push_back(&own.in);
+      if constexpr (requires { own.arcs; }) out.push_back(&own.arcs);
+      if constexpr (requires { own.onto; }) {
+        if (own.onto.value != own.in.value) out.push_back(&own.onto);
       }
-    } else if (auto* linear = std::get_if<LinearOp>(&op)) {
-      for (LinearOp::Operand& operand : linear->operands) out.push_back(&operand.in);
-    } else if (auto* gather = std::get_if<GatherOp>(&op)) {
-      out = {&gather->in, &gather->arcs};
-      if (gather->onto.value != gather->in.value) out.push_back(&gather->onto);
-    } else if (auto* product = std::get_if<ProductOp>(&op)) {
-      out = {&product->left, &product->right};
-    } else {
-      std::visit(
-          [&](auto& own) {
-            if constexpr (requires { own.in.value; }) out = {&own.in};
-          },
-          op);
-    }
+      if constexpr (requires { own.left; }) out = {&own.left, &own.right};
+      if constexpr (requires { own.operands; }) {
+        for (LinearOp::Operand& operand : own.operands) out.push_back(&operand.in);
+      }
+      if constexpr (requires { own.parts; }) {
+        for (RowsOp::Part& part : own.parts) {
+          if (!part.passed) out.push_back(&part.in);
+        }
+      }
+    };
+    std::visit(read, op);
     return out;
-  }
-  static std::size_t out_of(const Op& op) {
-    return std::visit(
-        [](const auto& own) {
-          if constexpr (requires { own.out; }) return own.out;
-          return kNone;
-        },
-        op);
   }
   // Backwards through the operations: a slot is taken when a gradient is first written, and free when the first
   // operation that its value (or a part of it) comes from has read it, or the one before a norm that leaves it to that.
   void assign_gradients() {
-    const auto root = [&](std::size_t v) { return out_.values[v].within == kNone ? v : out_.values[v].within; };
+    const auto root = [&](std::size_t v) { return out_.values[v].within; };
     std::vector<std::size_t> first(out_.values.size(), kNone), free;
     for (std::size_t i = out_.ops.size(); i-- > 0;) {
-      if (const std::size_t v = out_of(out_.ops[i]); v != kNone) first[root(v)] = i;
+      const std::size_t v = std::visit([](const auto& op) { return op.out; }, out_.ops[i]);
+      if (v != kNone) first[root(v)] = i;
     }
     // Values whose gradients an operation is the last to read.
     std::vector<std::vector<std::size_t>> last(out_.ops.size());
@@ -914,8 +890,7 @@ class Maker {
   Network& out_;
   const nn::Program& program_;
   const std::vector<nn::Step>& steps_;
-  const nn::ModelConfig& model_;
-  bool weighted_;  ///< messages, by edges
+  const Job& job_;
   const SetData* sets_;
   uint32_t most_slices_;
   // By step.

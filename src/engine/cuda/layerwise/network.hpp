@@ -30,8 +30,8 @@ struct ValueSpec {
   bool learned = false;  ///< has a gradient, which is kept before the activation:
   Slope slope{};
   std::size_t norm = nn::kNone;  ///< the one, among the ops, that makes it as it is read, and keeps it nowhere
-  // Where the gradient is: a slot, or some columns of another value's gradient.
-  std::size_t slot = nn::kNone, within = nn::kNone;
+  // Where the gradient is: a slot, of this value or of the one whose gradient has this one as some columns.
+  std::size_t slot = nn::kNone, within = 0;
   uint32_t gradient_first = 0;
   uint32_t gradient_columns = 0;  ///< from the first on; those behind are zero
 };
@@ -60,9 +60,8 @@ struct RowsOp {
     bool passed = false;  ///< its gradient is columns of this value's
   };
   std::size_t out = 0, level = 0;
-  bool add = false, activates = false, drops = false;
-  uint64_t threshold = 0;  ///< of dropout
-  float keep = 1;
+  nn::Operation operation{};
+  Drop drop{};
   std::vector<Part> parts;
 };
 
@@ -95,10 +94,7 @@ struct LinearOp {
 struct GatherOp {
   std::size_t out = 0, link = 0;
   Reading in{}, arcs{}, onto{};  ///< messages; what they look at, or none; what the sum begins with, or none
-  Hop hop{}, back{};
-  Times times{};
-  nn::Reduce reduce{};
-  nn::Activation activation{};
+  Gathering how{};
   std::size_t eps = nn::kNone;  ///< into the parameters
   uint64_t slots = 0;
   uint32_t most_slices = 0, counter = 0;
@@ -127,6 +123,7 @@ struct ProductOp {
 /// An aggregate over the whole graph; what is left of it is a step over graphs.
 struct ReadoutOp {
   Reading in{};
+  std::size_t out = nn::kNone;    ///< of rows there is nothing
   std::size_t level = nn::kNone;  ///< none: every row counts `copies` times
   float copies = 1;
   Pooled which{};
@@ -138,6 +135,7 @@ struct ReadoutOp {
 /// The loss of every row; where there is one, there are no steps over graphs.
 struct LossOp {
   Reading in{};
+  std::size_t out = nn::kNone;  ///< nothing
 };
 
 using Op = std::variant<RowsOp, LinearOp, GatherOp, NormOp, ProductOp, ReadoutOp, LossOp>;
@@ -152,20 +150,14 @@ struct Network {
   std::vector<std::vector<std::size_t>> gradients;  ///< values whose are not there at the same time: they share memory
   std::vector<std::size_t> winners;                 ///< of maxima over neighbours: the values
   std::vector<Op> ops;                              ///< over rows, in order
-  std::vector<std::size_t> readouts;                ///< which of the ops
+  std::vector<std::size_t> readouts, norms;         ///< which of the ops
   std::vector<GraphStep> steps;                     ///< over graphs
   uint32_t graph_numbers = 0;                       ///< that those steps make
-  uint32_t blocks_at_once =
-      0;  ///< of threads: two per multiprocessor; a number of the device, and so is the sums' order
+  uint32_t blocks_at_once = 0;  ///< of threads: two per multiprocessor, a number of the device; so is the sums' order
   uint32_t logits = 0, classes = 0, pooled = 0;
   bool mean_readout = false;
   std::size_t rows_of_loss = nn::kNone;  ///< the space of rows that have a loss each; none: graphs
-  struct NormSpec {
-    std::size_t value;
-    bool by_row;
-  };
-  std::vector<NormSpec> norms;  ///< one per NormOp
-  uint32_t running = 0;         ///< numbers that training leaves for tests
+  uint32_t running = 0;                  ///< numbers that training leaves for tests
   std::size_t parameters = 0;
   uint64_t weights = 0;      ///< elements of a copy of the weights
   uint64_t slots = 0;        ///< floats
@@ -173,9 +165,7 @@ struct Network {
   std::vector<Segment> segments;
   std::vector<AdamBlock> blocks;
 
-  [[nodiscard]] const ValueSpec& gradient_of(std::size_t value) const {
-    return values[values[value].within == nn::kNone ? value : values[value].within];
-  }
+  [[nodiscard]] const ValueSpec& gradient_of(std::size_t value) const { return values[values[value].within]; }
 };
 
 [[nodiscard]] constexpr uint32_t padded16(uint64_t columns) { return static_cast<uint32_t>((columns + 15) / 16 * 16); }

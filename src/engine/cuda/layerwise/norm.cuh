@@ -13,13 +13,18 @@ __device__ __forceinline__ float moved(float old, float seen) {
   return seen == kNoRows ? old : 0.9f * old + 0.1f * seen;
 }
 
+/// Of a norm: one per column, or per row. By column what is made is x · of_x + d · of_d + fixed; by row, back, of_x and
+/// of_d are the sums of d · weight and of that times the normalised number.
+struct NormNumbers {
+  float *mean, *scale, *of_x, *of_d, *fixed;
+};
+
 template <class P>
-struct NormArguments {
+struct NormArguments : NormNumbers {
   uint32_t rows, columns;
   bool by_row;
   Rows<const typename P::Element> in;
   const float *weight, *bias;
-  float *mean, *scale;  ///< one per column, or per row
   float* slots;    ///< slices × two rows of numbers: sums of gaps to old_mean and of their squares, or of gradients
   uint32_t chunk;  ///< rows of a slice
   uint32_t slices;
@@ -28,22 +33,14 @@ struct NormArguments {
   const float *old_mean, *old_variance;
   float *seen_mean, *seen_variance;
   bool moves;
-  float *of_x, *of_d, *fixed;  ///< by column: what is made is x · of_x + d · of_d + fixed
-  Slope slope;                 ///< forwards: what becomes of the numbers
+  Slope slope;  ///< forwards: what becomes of the numbers
   // back
   Rows<const typename P::Element> d;
-  float *sums, *products;  ///< by row: of d · weight, and of that times the normalised number
   Leaving<P> d_in;
 
-  [[nodiscard]] __device__ __forceinline__ float x(uint32_t row, uint32_t column) const {
-    return P::value(in.data[size_t{row} * in.stride + column]);
-  }
   [[nodiscard]] __device__ __forceinline__ float hat(float x, uint32_t row, uint32_t column) const {
     const uint32_t i = by_row ? row : column;
     return (x - mean[i]) * scale[i];
-  }
-  [[nodiscard]] __device__ __forceinline__ float d_at(uint32_t row, uint32_t column) const {
-    return P::value(d.data[size_t{row} * d.stride + column]);
   }
 };
 
@@ -179,20 +176,20 @@ __global__ void __launch_bounds__(kThreads) norm_row_kernel(NormArguments<P> a) 
   float one = 0, two = 0;
   if constexpr (kBack) {
     for (uint32_t c = lane; c < end; c += 32) {
-      const float own = a.d_at(row, c) * a.weight[c];
+      const float own = number<P>(a.d, row, c) * a.weight[c];
       one += own;
-      two += own * a.hat(a.x(row, c), row, c);
+      two += own * a.hat(number<P>(a.in, row, c), row, c);
     }
     one = warp_sum(one);
   } else {
-    for (uint32_t c = lane; c < end; c += 32) one += a.x(row, c);
+    for (uint32_t c = lane; c < end; c += 32) one += number<P>(a.in, row, c);
     one = warp_sum(one) / static_cast<float>(a.columns);
-    for (uint32_t c = lane; c < end; c += 32) two += (a.x(row, c) - one) * (a.x(row, c) - one);
+    for (uint32_t c = lane; c < end; c += 32) two += (number<P>(a.in, row, c) - one) * (number<P>(a.in, row, c) - one);
   }
   two = warp_sum(two);
   if (lane != 0 || row >= a.rows) return;
-  (kBack ? a.sums : a.mean)[row] = one;
-  (kBack ? a.products : a.scale)[row] =
+  (kBack ? a.of_x : a.mean)[row] = one;
+  (kBack ? a.of_d : a.scale)[row] =
       kBack ? two : 1 / sqrtf(two / static_cast<float>(a.columns) + static_cast<float>(nn::kNormEpsilon));
 }
 
@@ -218,7 +215,7 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(NormArguments<P> a, Rows
       if (column + c >= a.columns) return;
       const float hat = a.hat(x[c], row, column + c), weight = a.weight[column + c];
       const float count = static_cast<float>(a.columns);
-      made[c] = kBack ? (d[c] * weight - a.sums[row] / count - hat * (a.products[row] / count)) * a.scale[row]
+      made[c] = kBack ? (d[c] * weight - a.of_x[row] / count - hat * (a.of_d[row] / count)) * a.scale[row]
                       : weight * hat + a.bias[column + c];
     });
   }

@@ -26,6 +26,16 @@ std::size_t outputs_of(const Network& network, const auto& some) {
   return network.rows_of_loss == nn::kNone ? some.graphs : some.rows[network.rows_of_loss];
 }
 
+// What the batch after this one has of the arrays of a pass over several.
+void go_past(const Plan& plan, const Network& network, const nn::ModelConfig& model, PassInputs& inputs) {
+  const std::size_t rows = outputs_of(network, plan);
+  inputs.logits += rows * model.classes;
+  if (inputs.losses != nullptr) inputs.losses += rows, inputs.right += rows;
+  if (inputs.places != nullptr) inputs.places += plan.graphs;
+  if (inputs.pinned != nullptr) inputs.pinned += std::size_t{plan.rows[0]} * model.random_dims();
+  if (inputs.roots != nullptr) inputs.roots += plan.rows[network.shape.roots];
+}
+
 // Larger, where it is too small.
 template <class Array>
 void reserve(Array& array, std::size_t size, const char* what) {
@@ -40,7 +50,7 @@ class LayerwiseLane final : public Lane {
                 const Network& network, const Capacity& capacity, const PathOptions& options)
       : job_(job), trial_(trial), options_(options), graphs_(graphs), draws_(draws), network_(network) {
     runner_ = make_runner(options.precision, job, graphs, network, capacity, stream_, true);
-    device_train_logits_ = DeviceArray<float>(outputs_of(network, capacity) * job.model.classes, "logits");
+    device_train_logits_ = DeviceArray<float>(train_rows_ * job.model.classes, "logits");
     if (job.data.units != nullptr) {
       trains_.resize(job.data.unit_count());
       for (const uint32_t unit : trial.train) trains_[unit] = true;
@@ -48,8 +58,9 @@ class LayerwiseLane final : public Lane {
       for (const uint32_t unit : graphs.targeted()) counts.push_back(trains_[unit] ? 1 : 0);
       counts_ = DeviceArray<uint8_t>::from(counts, "which nodes or edges train", stream_);
     }
-    test_plans_ = graphs.plans(graphs.ids(test_), capacity, network.counters, false, test_words_);
-    device_test_words_ = DeviceArray<uint32_t>::from(test_words_, "batches", stream_);
+    std::vector<uint32_t> words;
+    test_plans_ = graphs.plans(graphs.ids(test_), capacity, network.counters, false, words);
+    device_test_words_ = DeviceArray<uint32_t>::from(words, "batches", stream_);
     for (const uint32_t id : graphs.ids(train_)) {
       rows_ += graphs.worked(id);
       full_rows_ += graphs.full(id);
@@ -78,9 +89,7 @@ class LayerwiseLane final : public Lane {
     }
     epochs[0].count = epochs_;
     upload();
-    runner_->reset_bad();
     step_ = trial_.state.step;
-    evaluations_ = 0;
     for (uint32_t e = 0; e < epochs_; ++e) queue_epoch(e);
   }
 
@@ -94,8 +103,7 @@ class LayerwiseLane final : public Lane {
     device_losses_.download(losses_, stream_);
     device_right_.download(right_, stream_);
     device_test_logits_.download(test_logits_, stream_);
-    runner_->save(state_.parameters, state_.adam_m, state_.adam_v);
-    runner_->bad().download({&bad, 1}, stream_);
+    runner_->save(state_.parameters, state_.adam_m, state_.adam_v, bad);
     stream_.sync();
     if (job_.peers != nullptr) put_together(bad);
     pick_tests();
@@ -168,16 +176,21 @@ class LayerwiseLane final : public Lane {
     device_places_.upload(places_, stream_);
     device_more_.upload(more_, stream_);
     device_roots_.upload(roots_, stream_);
-    next_places_ = device_places_.data();
-    next_roots_ = device_roots_.data();
-    reserve(pinned_words_, words_.size(), "the batches of some epochs");
     reserve(device_words_, words_.size(), "the batches of some epochs");
-    std::copy(words_.begin(), words_.end(), pinned_words_.data());
-    device_words_.upload(pinned_words_.span().first(words_.size()), stream_);
+    device_words_.upload(words_, stream_);
     reserve(device_losses_, epochs_ * train_rows_, "losses");
     reserve(device_right_, epochs_ * train_rows_, "losses");
     reserve(device_test_logits_, std::size_t{evaluations_} * job_.eval_draws * test_rows_ * job_.model.classes,
             "logits");
+    training_.drawn = testing_.drawn = draws_.view(device_more_.data());
+    training_.places = device_places_.data();
+    next_roots_ = device_roots_.data();
+    training_.by_batch = training_.dropout = true;
+    training_.targets = targets_.view();
+    training_.counts = counts_.data();
+    training_.losses = device_losses_.data();
+    training_.right = device_right_.data();
+    testing_.logits = device_test_logits_.data();
     while (events_.size() < 3 * std::size_t{epochs_}) events_.push_back(std::make_unique<Event>());
   }
 
@@ -186,33 +199,20 @@ class LayerwiseLane final : public Lane {
     const uint32_t epoch = first_epoch_ + e;
     const double rate = learning_rate(job_, trial_, epoch);
     events_[3 * e]->record(stream_);
-    PassInputs inputs;
-    inputs.features = training_inputs(trial_, epoch).key;
-    inputs.drawn = draws_.view(device_more_.data());
-    inputs.by_batch = true;
-    inputs.counts = counts_.data();
-    inputs.dropout = true;
-    inputs.dropout_key = derive_key(trial_.seed, Purpose::dropout, trial_.fold, epoch);
-    inputs.targets = targets_.view();
-    inputs.logits = device_train_logits_.data();
-    inputs.losses = device_losses_.data() + e * train_rows_;
-    inputs.right = device_right_.data() + e * train_rows_;
-    const auto next_roots = [&](const Plan& plan, std::size_t drawn) -> const uint32_t* {
-      if (!network_.shape.wanted.pairs || drawn == 0) return nullptr;
-      return std::exchange(next_roots_, next_roots_ + plan.rows[network_.shape.roots]);
-    };
+    training_.features = training_inputs(trial_, epoch).key;
+    training_.dropout_key = derive_key(trial_.seed, Purpose::dropout, trial_.fold, epoch);
+    training_.logits = device_train_logits_.data();
+    training_.roots = job_.model.roots == 0 ? nullptr : next_roots_;
     const std::size_t rank = job_.peers == nullptr ? 0 : job_.peers->rank();
     std::size_t own = 0;  // batches of the step
     for (std::size_t b = 0; b < batches; ++b) {
       const Batch batch{device_words_.data(), plans_[e * batches + b]};
       const auto [k, count] = place_in_step(b, batches);
-      if (inputs.drawn.columns > 0) inputs.places = next_places_ + b * job_.batch;
-      inputs.divisor = divisors_[e * batches + b];
-      inputs.roots = next_roots(batch.plan, job_.model.roots);
+      training_.divisor = divisors_[e * batches + b];
       if (k == 0) own = 0;
       const auto work = [&, k = k, count = count] {
         if (rank_of(k, count) == rank) {
-          runner_->forward(batch, inputs);
+          runner_->forward(batch, training_);
           runner_->backward(batch);
           if (job_.accumulate > 1) runner_->add(batch, k, own++);
         }
@@ -223,30 +223,22 @@ class LayerwiseLane final : public Lane {
       } else {
         work();
       }
-      inputs.losses += outputs_of(network_, batch.plan);
-      inputs.right += outputs_of(network_, batch.plan);
+      go_past(batch.plan, network_, job_.model, training_);
     }
+    if (training_.roots != nullptr) next_roots_ = training_.roots;
     events_[3 * e + 1]->record(stream_);
-    if (inputs.drawn.columns > 0) next_places_ += train_.size();
-    if (evaluation_due(job_, epoch)) {
-      for (uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
-        PassInputs testing;
-        testing.features = test_inputs(trial_, epoch, draw).key;
-        testing.drawn = inputs.drawn;
-        testing.places = next_places_;
-        testing.logits = device_test_logits_.data() +
-                         (std::size_t{evaluations_} * job_.eval_draws + draw) * test_rows_ * job_.model.classes;
-        for (std::size_t i = 0; i < test_plans_.size(); ++i) {
-          const Batch batch{device_test_words_.data(), test_plans_[i]};
-          testing.roots = next_roots(batch.plan, job_.model.eval_roots);
-          if (rank_of(i, test_plans_.size()) == rank) runner_->forward(batch, testing);
-          testing.logits += outputs_of(network_, batch.plan) * job_.model.classes;
-          if (testing.drawn.columns > 0) testing.places += batch.plan.graphs;
-        }
-        if (testing.drawn.columns > 0) next_places_ += test_.size();
+    testing_.places = training_.places;
+    testing_.roots = job_.model.eval_roots == 0 ? nullptr : next_roots_;
+    for (uint32_t draw = 0; evaluation_due(job_, epoch) && draw < job_.eval_draws; ++draw) {
+      testing_.features = test_inputs(trial_, epoch, draw).key;
+      for (std::size_t i = 0; i < test_plans_.size(); ++i) {
+        const Batch batch{device_test_words_.data(), test_plans_[i]};
+        if (rank_of(i, test_plans_.size()) == rank) runner_->forward(batch, testing_);
+        go_past(batch.plan, network_, job_.model, testing_);
       }
-      ++evaluations_;
     }
+    training_.places = testing_.places;
+    if (testing_.roots != nullptr) next_roots_ = testing_.roots;
     events_[3 * e + 2]->record(stream_);
   }
 
@@ -279,10 +271,8 @@ class LayerwiseLane final : public Lane {
     const std::size_t stride = test_rows_ * job_.model.classes;
     std::vector<float> picked;
     for (std::size_t first = 0; first < test_logits_.size(); first += stride) {
-      const auto begin = test_logits_.begin() + static_cast<std::ptrdiff_t>(first);
-      Logits all;
-      all.values.assign(begin, begin + static_cast<std::ptrdiff_t>(stride));
-      const Logits own = pick_units(job_, trial_.test, std::move(all));
+      const auto all = std::span(test_logits_).subspan(first, stride);
+      const Logits own = pick_units(job_, trial_.test, {{all.begin(), all.end()}});
       picked.insert(picked.end(), own.values.begin(), own.values.end());
     }
     test_logits_ = std::move(picked);
@@ -322,7 +312,6 @@ class LayerwiseLane final : public Lane {
 
   // The test graphs: planned once.
   std::vector<Plan> test_plans_;
-  std::vector<uint32_t> test_words_;
   DeviceArray<uint32_t> device_test_words_;
   uint64_t rows_ = 0, full_rows_ = 0;  // of an epoch
 
@@ -332,12 +321,12 @@ class LayerwiseLane final : public Lane {
   std::vector<Plan> plans_;
   std::vector<double> divisors_;  // one per plan
   std::vector<uint32_t> words_;
-  PinnedArray<uint32_t> pinned_words_;
   DeviceArray<uint32_t> device_words_;
   // Drawn rows: of every epoch its training graphs' in order, then, where it is evaluated, draw after draw the tests'.
   std::vector<uint32_t> places_, more_, roots_;
   DeviceArray<uint32_t> device_places_, device_more_, device_roots_;
-  const uint32_t *next_places_ = nullptr, *next_roots_ = nullptr;
+  PassInputs training_, testing_;  // of the batch that is queued next
+  const uint32_t* next_roots_ = nullptr;
   DeviceArray<float> device_losses_, device_train_logits_, device_test_logits_;
   DeviceArray<uint32_t> device_right_;
   std::vector<float> losses_, test_logits_;
@@ -374,10 +363,7 @@ class LayerwisePath : public Path {
     const std::vector<uint32_t> ids = prepared.graphs.ids(distinct(std::move(used)));
     Capacity capacity = prepared.graphs.capacity(ids, job.batch, true);
     const Capacity test = prepared.graphs.capacity(ids, 1, false);  // a graph may have more rows in tests
-    for (std::size_t s = 0; s < capacity.rows.size(); ++s) {
-      capacity.rows[s] = std::max(capacity.rows[s], test.rows[s]);
-      capacity.parts[s] = std::max(capacity.parts[s], test.parts[s]);
-    }
+    for (std::size_t s = 0; s < capacity.rows.size(); ++s) capacity.rows[s] = std::max(capacity.rows[s], test.rows[s]);
 
     // What one thread queues does not fill a GPU. Ranks that share trials are all at the same one.
     constexpr std::size_t kMostLanes = 10;
@@ -486,12 +472,7 @@ class LayerwisePath : public Path {
         stream.sync();
         for (std::size_t i = 0; i < part.size(); ++i) (*gradient_out)[i] += part[i];
       }
-      const std::size_t rows = outputs_of(network, plan);
-      inputs.logits += rows * classes;
-      if (gradient_out != nullptr) inputs.losses += rows, inputs.right += rows;
-      if (inputs.drawn.columns > 0) inputs.places += plan.graphs;
-      if (inputs.pinned != nullptr) inputs.pinned += std::size_t{plan.rows[0]} * job.model.random_dims();
-      if (inputs.roots != nullptr) inputs.roots += plan.rows[network.shape.roots];
+      go_past(plan, network, job.model, inputs);
     }
     logits.download(logits_out.values, stream);
     std::vector<float> each(losses);

@@ -53,6 +53,11 @@ struct Rows {
   uint32_t stride;
 };
 
+template <class P>
+__device__ __forceinline__ float number(const Rows<const typename P::Element>& from, size_t row, uint32_t column) {
+  return P::value(from.data[row * from.stride + column]);
+}
+
 /// The same of a value that may be kept as floats: one that is but read out, whose maxima must not be blurred.
 struct AnyRows {
   const void* data;
@@ -91,6 +96,16 @@ __device__ __forceinline__ float activated(nn::Activation activation, float z) {
   if (activation == nn::Activation::elu) return z > 0 ? z : Fast ? fast_exp(z) - 1 : expm1f(z);
   if (activation == nn::Activation::tanh) return tanhf(z);
   return z > 0 ? z : 0.0f;
+}
+/// An activation on some numbers: the branch is taken once.
+template <class P, unsigned kCount>
+__device__ __forceinline__ void activate(const Slope& slope, float (&numbers)[kCount]) {
+  if (!slope.activated) return;
+  if (slope.activation == nn::Activation::relu) {
+    unrolled<kCount>([&](unsigned c) { numbers[c] = fmaxf(numbers[c], 0.0f); });
+  } else {
+    unrolled<kCount>([&](unsigned c) { numbers[c] = activated<P::kFast>(slope.activation, numbers[c]); });
+  }
 }
 /// The derivative, from the activation's value.
 __device__ __forceinline__ float derivative(nn::Activation activation, float h) {
@@ -172,12 +187,15 @@ __device__ __forceinline__ void find_graphs(const BatchRows& of, const Tile& til
 /// Rows or numbers that a thread has on their way at a time.
 inline constexpr uint32_t kFlight = 4;
 
-/// 2^result vectors of 16 bytes hold `columns` columns.
-template <class P>
-__device__ __forceinline__ unsigned vector_shift(unsigned columns) {
-  unsigned shift = 0;
-  while ((P::kVector << shift) < columns) ++shift;
-  return shift;
+/// Calls body with the row and column of every vector of 16 bytes of some rows, by all threads of the block.
+template <class P, class Body>
+__device__ __forceinline__ void for_vectors(uint32_t rows, uint32_t width, const Body& body) {
+  unsigned shift = 0;  // 2^shift vectors hold a row
+  while ((P::kVector << shift) < width) ++shift;
+  for (unsigned q = threadIdx.x; q < rows << shift; q += kThreads) {
+    const unsigned column = (q & ((1u << shift) - 1)) * P::kVector;
+    if (column < width) body(q >> shift, column);
+  }
 }
 
 /// The entries of a sparse row: columns and weights (counts or values); without weights all are 1.
@@ -226,17 +244,14 @@ __device__ __forceinline__ void add_rows(float (&sum)[P::kVector], const typenam
 template <class P>
 __device__ __forceinline__ void copy_rows(const Rows<const typename P::Element>& from, uint32_t row0, uint32_t rows,
                                           uint32_t padded, uint32_t first, uint32_t width, typename P::Element* to) {
-  const unsigned shift = vector_shift<P>(width);
-  for (unsigned q = threadIdx.x; q < padded << shift; q += kThreads) {
-    const unsigned r = q >> shift, column = (q & ((1u << shift) - 1)) * P::kVector;
-    if (column >= width) continue;
+  for_vectors<P>(padded, width, [&](unsigned r, unsigned column) {
     uint4 words = make_uint4(0, 0, 0, 0);
     if (r < rows) {
       words =
           load_read_only(reinterpret_cast<const uint4*>(from.data + size_t{row0 + r} * from.stride + first + column));
     }
     *reinterpret_cast<uint4*>(to + P::place(r, column)) = words;
-  }
+  });
 }
 
 __device__ __forceinline__ uint32_t block_width(uint32_t columns, uint32_t block) {

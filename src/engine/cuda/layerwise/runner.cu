@@ -29,6 +29,10 @@ uint32_t tile_rows_for(uint32_t rows, std::size_t most_tiles) {
 std::size_t buffer_size(const Capacity& capacity, std::size_t space, uint32_t columns) {
   return std::size_t{capacity.rows[space]} * padded16(columns);
 }
+template <class P>
+std::size_t buffer_bytes(const Capacity& capacity, const BufferSpec& spec) {
+  return buffer_size(capacity, spec.space, spec.columns) * (spec.floats ? sizeof(float) : sizeof(typename P::Element));
+}
 std::size_t value_size(const Network& network, const Capacity& capacity, std::size_t v) {
   return buffer_size(capacity, network.values[v].space, network.values[v].columns);
 }
@@ -38,10 +42,11 @@ std::size_t slot_size(const Network& network, const Capacity& capacity, std::spa
   return most;
 }
 
-// Of a norm's numbers by column there are five, by row four.
-std::size_t norm_size(const Network& network, const Capacity& capacity, const Network::NormSpec& norm) {
-  const ValueSpec& value = network.values[norm.value];
-  return norm.by_row ? 4 * std::size_t{capacity.rows[value.space]} : 5 * std::size_t{padded16(value.columns)};
+// Of the five numbers of a norm, by column or row.
+std::size_t norm_size(const Network& network, const Capacity& capacity, std::size_t at) {
+  const auto& norm = std::get<NormOp>(network.ops[at]);
+  const ValueSpec& value = network.values[norm.out];
+  return 5 * std::size_t{norm.by_row ? capacity.rows[value.space] : padded16(value.columns)};
 }
 
 // How many blocks of threads it takes where a thread has 16 bytes of a number of rows.
@@ -72,12 +77,12 @@ float loss_scale_of(const Job& job, const Network& network) {
 // Calls body with the kind of messages as a constant.
 template <class Body>
 void with_gathered(const GatherOp& op, Hop hop, const Body& body) {
-  if (op.reduce == nn::Reduce::max) return body(std::integral_constant<Gathered, Gathered::max>());
-  const bool mean = op.reduce == nn::Reduce::mean;
-  if (op.arcs.value == kNone && mean) return body(std::integral_constant<Gathered, Gathered::mean>());
+  if (op.winners != kNone) return body(std::integral_constant<Gathered, Gathered::max>());
+  if (op.arcs.value == kNone && op.how.mean) return body(std::integral_constant<Gathered, Gathered::mean>());
   if (op.arcs.value == kNone && is_many(hop)) return body(std::integral_constant<Gathered, Gathered::pool>());
   if (op.arcs.value == kNone) return body(std::integral_constant<Gathered, Gathered::sum>());
-  if (op.activation == nn::Activation::relu && !mean) return body(std::integral_constant<Gathered, Gathered::relu>());
+  if (op.how.activation == nn::Activation::relu && !op.how.mean)
+    return body(std::integral_constant<Gathered, Gathered::relu>());
   body(std::integral_constant<Gathered, Gathered::both>());
 }
 
@@ -110,12 +115,8 @@ class RunnerOf final : public Runner {
   RunnerOf(const Job& job, const DeviceGraphs& graphs, const Network& network, const Capacity& capacity, Stream& stream,
            bool trains)
       : job_(job), graphs_(graphs), network_(network), capacity_(capacity), stream_(stream) {
-    for (const BufferSpec& spec : network.buffers) {
-      const std::size_t size = buffer_size(capacity, spec.space, spec.columns);
-      constexpr const char* kWhat = "the embeddings of a batch";
-      // What is padding is never written again.
-      buffers_.emplace_back(spec.floats ? 0 : size, kWhat).zero(stream);
-      floats_.emplace_back(spec.floats ? size : 0, kWhat).zero(stream);
+    for (const BufferSpec& spec : network.buffers) {  // what is padding is never written again
+      buffers_.emplace_back(buffer_bytes<P>(capacity, spec), "the embeddings of a batch").zero(stream);
     }
     for (const auto& values : network.gradients) {
       gradients_.emplace_back(slot_size(network, capacity, values), "the gradients of a batch");
@@ -123,12 +124,12 @@ class RunnerOf final : public Runner {
     for (const std::size_t v : network.winners) {
       maxima_.emplace_back(value_size(network, capacity, v), "the maxima of a batch");
     }
-    for (const auto& norm : network.norms) {
-      norms_.emplace_back(norm_size(network, capacity, norm), "the means and variances of a batch").zero(stream);
+    for (const std::size_t at : network.norms) {
+      norms_.emplace_back(norm_size(network, capacity, at), "the means and variances of a batch").zero(stream);
     }
     for (const std::size_t at : network.readouts) {
       const ValueSpec& from = value(std::get<ReadoutOp>(network.ops[at]).in.value);
-      const std::size_t size = std::size_t{capacity.parts[from.space]} * from.columns;
+      const std::size_t size = std::size_t{capacity.parts(from.space)} * from.columns;
       part_values_.emplace_back(size, "the readout");
       part_rows_.emplace_back(size, "the readout");
     }
@@ -144,7 +145,7 @@ class RunnerOf final : public Runner {
     }
     forward_weights_.zero(stream);
     backward_weights_.zero(stream);
-    reset_bad();
+    bad_.zero(stream);
   }
 
   void load(std::span<const float> parameters, std::span<const float> m, std::span<const float> v) override {
@@ -153,10 +154,12 @@ class RunnerOf final : public Runner {
     parameters_.upload(parameters, stream_);
     run(adam_kernel<P>, network_.blocks.size(), adam(Update::copies));
   }
-  void save(std::span<float> parameters, std::span<float> m, std::span<float> v) const override {
+  void save(std::span<float> parameters, std::span<float> m, std::span<float> v, int& bad) override {
     parameters_.download(parameters, stream_);
     m_.download(m, stream_);
     v_.download(v, stream_);
+    bad_.download({&bad, 1}, stream_);
+    bad_.zero(stream_);
   }
 
   void complete(const Plan& plan, std::vector<uint32_t>& words) const override {
@@ -203,8 +206,6 @@ class RunnerOf final : public Runner {
   }
   void gradient(const Batch& batch, float* out) override { gradient(batch, out, false, nullptr); }
 
-  void reset_bad() override { bad_.zero(stream_); }
-  [[nodiscard]] const DeviceArray<int>& bad() const override { return bad_; }
   [[nodiscard]] const DeviceArray<uint32_t>& winners() const override { return winners_; }
 
  private:
@@ -228,20 +229,20 @@ class RunnerOf final : public Runner {
   // The numbers of a value, and their gradients.
   [[nodiscard]] Rows<Element> at(std::size_t v) {
     const ValueSpec& spec = value(v);
-    return columns_from(buffers_[spec.buffer].data(), network_.buffers[spec.buffer].columns, spec.first);
+    return columns_from(reinterpret_cast<Element*>(buffers_[spec.buffer].data()), network_.buffers[spec.buffer].columns,
+                        spec.first);
   }
   [[nodiscard]] Rows<const Element> read(std::size_t v) { return {at(v).data, at(v).stride}; }
   [[nodiscard]] AnyRows any(std::size_t v) {
-    const Rows<Element> rows = at(v);
-    const bool floats = network_.buffers[value(v).buffer].floats;
-    return {floats ? static_cast<const void*>(floats_[value(v).buffer].data()) : rows.data, rows.stride, floats};
+    return {at(v).data, at(v).stride, network_.buffers[value(v).buffer].floats};
   }
   // Calls body with where a value is, halves or floats.
   template <class Body>
   void with_rows(std::size_t v, const Body& body) {
-    const ValueSpec& own = value(v);
-    if (network_.buffers[own.buffer].floats) return body(columns_from(floats_[own.buffer].data(), own.columns, 0));
-    body(at(v));
+    const Rows<Element> rows = at(v);
+    if (network_.buffers[value(v).buffer].floats)
+      return body(Rows<float>{reinterpret_cast<float*>(rows.data), rows.stride});
+    body(rows);
   }
   [[nodiscard]] Rows<Element> gradient_at(std::size_t v) {
     const ValueSpec& from = network_.gradient_of(v);
@@ -304,7 +305,7 @@ class RunnerOf final : public Runner {
   // ---- values made number by number
 
   [[nodiscard]] Dropping dropping(const RowsOp& op) const {
-    return {op.drops && inputs_.dropout, inputs_.dropout_key, graphs_.numbers(), op.threshold, op.keep};
+    return {op.operation == nn::Operation::dropout && inputs_.dropout, inputs_.dropout_key, graphs_.numbers(), op.drop};
   }
   void forward(const Batch& batch, const RowsOp& op) {
     const ValueSpec& out = value(op.out);
@@ -314,23 +315,22 @@ class RunnerOf final : public Runner {
     a.ground = ground(batch);
     a.ends = graphs_.ends(op.level);
     a.pass = inputs_;
-    const nn::Distribution drawn = job_.model.distribution;
-    a.normal = drawn == nn::Distribution::normal || drawn == nn::Distribution::xavier_normal;
+    a.normal = is_normal(job_.model);
     a.random_scale = feature_scale(job_.model);
     a.dropping = dropping(op);
-    a.add = op.add;
-    a.slope = {op.activates, out.slope.activation};
+    a.add = op.operation == nn::Operation::add;
+    a.slope = {op.operation == nn::Operation::activate, out.slope.activation};
     const bool all = std::ranges::all_of(op.parts, [](const auto& part) { return part.kind == PartKind::copy; });
     const auto make = [&] {
       if (a.parts > 0) run(rows_kernel<P>, tiles_of(a.rows.rows, a.tile_rows), a, at(op.out));
-      a.keep = op.add;
+      a.keep = a.add;
       a.parts = 0;
     };
     for (const RowsOp::Part& part : op.parts) {
       if (part.there) continue;
       // 16 bytes of it are its own, but for padding.
       const bool apart = part.first % 16 == 0 && (part.columns % 16 == 0 || part.first + part.columns == out.columns);
-      const bool vectors = part.kind == PartKind::copy && apart && (all || !op.add);
+      const bool vectors = part.kind == PartKind::copy && apart && (all || !a.add);
       RowsPart& own = a.part[a.parts++];
       own = {part.kind, part.first, part.columns, vectors, {}, nullptr, part.nodes, part.reduce};
       if (part.in.value != kNone) {
@@ -353,7 +353,6 @@ class RunnerOf final : public Runner {
     return a;
   }
   void backward(const Batch& batch, const RowsOp& op) {
-    if (!value(op.out).learned) return;
     for (const RowsOp::Part& part : op.parts) {
       if (part.passed || !wanted(part.in)) continue;
       SpreadArguments<P> a = spread(batch, part.in);
@@ -439,7 +438,9 @@ class RunnerOf final : public Runner {
     const ValueSpec& out = value(op.out);
     ForwardArguments<P, kMore> a{};
     a.out_rows = batch.rows(out.space);
-    for (const LinearOp::Operand& from : op.operands) a.operands[a.count++] = operand(batch, from);
+    for (const LinearOp::Operand& from : op.operands) {
+      a.operands[a.count++] = operand(batch, from, forward_weights_.data() + from.weights);
+    }
     a.out_columns = out.columns;
     a.out_blocks = op.out_blocks;
     a.bias = bias(op.operands[0]);
@@ -450,13 +451,13 @@ class RunnerOf final : public Runner {
       launch(forward_kernel<P, Out, kMore>, blocks, kThreads, kForwardShared<P>, stream_, a, rows);
     });
   }
-  [[nodiscard]] LinearOperand<P> operand(const Batch& batch, const LinearOp::Operand& from) {
+  [[nodiscard]] LinearOperand<P> operand(const Batch& batch, const LinearOp::Operand& from, const Element* weights) {
     return {batch.base(value(from.in.value).space),
             from.link == kNone ? nullptr : graphs_.links(from.link),
             from.mean,
             read(from.in.value),
             from.in_columns,
-            forward_weights_.data() + from.weights};
+            weights};
   }
   void backward(const Batch& batch, const LinearOp& op) {
     const ValueSpec& out = value(op.out);
@@ -500,19 +501,19 @@ class RunnerOf final : public Runner {
         follow(kernel, std::size_t{count} * shape.parts, kThreads, weights_shared<P>(shape.unit), of);
         continue;
       }
-      const std::size_t blocks = std::size_t{count} * from.units;
-      WeightArguments<P> of{
-          read(from.in.value), gradient_of(op.out), from.in_columns, out_columns, slots, count, kTile};
-      const BatchRows rows = batch.rows(value(wanted(from.in) ? from.in.value : op.out).space);
-      of.tile_rows = tile_rows_for(rows.rows, from.most_slices);
-      if (wanted(from.in)) {
-        const BackwardArguments<P> a{
-            of, rows, batch.base(out.space), graphs_.links(from.link), from.mean, leaving(from.in), weights};
-        launch(backward_kernel<P>, blocks, kThreads, kBackwardShared<P>, stream_, a);
-      } else {
-        const FirstBackwardArguments<P> a{of, rows, operand(batch, from)};
-        launch(first_backward_kernel<P>, blocks, kThreads, kFirstBackwardShared<P>, stream_, a);
-      }
+      BackwardArguments<P> a{};
+      a.from = operand(batch, from, weights);
+      a.rows = batch.rows(value(wanted(from.in) ? from.in.value : op.out).space);
+      a.out_base = batch.base(out.space);
+      a.d_out = gradient_of(op.out);
+      a.out_columns = out_columns;
+      a.slots = slots;
+      a.slices = count;
+      a.tile_rows = tile_rows_for(a.rows.rows, from.most_slices);
+      a.d_in = leaving(from.in);
+      const auto kernel = wanted(from.in) ? backward_kernel<P, false> : backward_kernel<P, true>;
+      const std::size_t shared = wanted(from.in) ? kBackwardShared<P, false> : kBackwardShared<P, true>;
+      launch(kernel, std::size_t{count} * from.units, kThreads, shared, stream_, a);
     }
   }
 
@@ -520,11 +521,9 @@ class RunnerOf final : public Runner {
 
   [[nodiscard]] GatherArguments<P> gather(const Batch& batch, const GatherOp& op) {
     GatherArguments<P> a{};
+    static_cast<Gathering&>(a) = op.how;
     a.ground = ground(batch, op.link);
     a.rows = batch.rows(value(op.out).space);
-    a.hop = op.hop;
-    a.times = op.times;
-    a.mean = op.reduce == nn::Reduce::mean;
     a.in = read(op.in.value);
     a.in_base = batch.base(value(op.in.value).space);
     if (op.arcs.value != kNone) {
@@ -534,18 +533,16 @@ class RunnerOf final : public Runner {
     if (op.onto.value != kNone) a.onto = read(op.onto.value);
     a.columns = padded16(value(op.out).columns);
     a.tile_rows = tile_rows_of<P>(a.rows.rows, a.columns);
-    a.activation = op.activation;
     a.eps = op.eps == kNone ? nullptr : parameter(op.eps);
     a.winners = op.winners == kNone ? nullptr : maxima_[op.winners].data();
     return a;
   }
   void forward(const Batch& batch, const GatherOp& op) {
     const GatherArguments<P> a = gather(batch, op);
-    with_gathered(op, op.hop,
+    with_gathered(op, op.how.hop,
                   [&](auto kind) { run(gather_kernel<P, kind()>, tiles_of(a.rows.rows, a.tile_rows), a, at(op.out)); });
   }
   void backward(const Batch& batch, const GatherOp& op) {
-    if (!value(op.out).learned) return;
     const auto to_rows = [&](const Reading& reading, Hop hop, bool begins, const Reading& onto = {}) {
       const bool eps = begins && op.eps != kNone;
       if (reading.value == kNone || (!wanted(reading) && !eps)) return;
@@ -567,12 +564,12 @@ class RunnerOf final : public Runner {
     const bool both = !same && wanted(op.in) && op.onto.value != kNone &&
                       value(op.in.value).space == value(op.onto.value).space &&
                       leaving(op.in).to.data != leaving(op.onto).to.data;
-    to_rows(op.in, op.back, same || both, both ? op.onto : Reading{});
+    to_rows(op.in, op.how.back, same || both, both ? op.onto : Reading{});
     if (wanted(op.arcs)) {
       const BatchRows rows = batch.rows(value(op.arcs.value).space);
       ArcBackArguments<P> a{gather(batch, op), rows, gradient_of(op.out), leaving(op.arcs)};
       a.forward.tile_rows = tile_rows_of<P>(rows.rows, a.forward.columns);
-      const bool relu = op.activation == nn::Activation::relu && op.reduce != nn::Reduce::mean;
+      const bool relu = op.how.activation == nn::Activation::relu && !op.how.mean;
       const auto kernel = relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
       run(kernel, tiles_of(rows.rows, a.forward.tile_rows), a);
     }
@@ -581,29 +578,21 @@ class RunnerOf final : public Runner {
 
   // ---- norms
 
-  struct NormNumbers {
-    float *mean, *scale, *of_x, *of_d, *fixed;
-  };
   [[nodiscard]] NormNumbers numbers_of(const NormOp& op) {
     float* const numbers = norms_[op.which].data();
-    const std::size_t each = norms_[op.which].size() / (op.by_row ? 4 : 5);
+    const std::size_t each = norms_[op.which].size() / 5;
     return {numbers, numbers + each, numbers + 2 * each, numbers + 3 * each, numbers + 4 * each};
   }
   [[nodiscard]] NormArguments<P> norm(const Batch& batch, const NormOp& op) {
     const ValueSpec& out = value(op.out);
     NormArguments<P> a{};
+    static_cast<NormNumbers&>(a) = numbers_of(op);
     a.rows = batch.plan.rows[out.space];
     a.columns = out.columns;
     a.by_row = op.by_row;
     a.in = read(op.in.value);
     a.weight = parameter(op.weight);
     a.bias = parameter(op.bias);
-    const NormNumbers numbers = numbers_of(op);
-    a.mean = numbers.mean;
-    a.scale = numbers.scale;
-    a.sums = a.of_x = numbers.of_x;
-    a.products = a.of_d = numbers.of_d;
-    a.fixed = numbers.fixed;
     a.chunk = chunk(batch.plan, op);
     a.slots = slots_.data() + op.slots;
     a.slices = op.measured ? measured_slices_[op.which] : slices(batch.plan, op, false);
@@ -642,33 +631,28 @@ class RunnerOf final : public Runner {
 
   // ---- products over pairs
 
-  void forward(const Batch& batch, const ProductOp& op) {
+  // The product, or back to one side of it.
+  void product(const Batch& batch, const ProductOp& op, const Reading* back) {
+    const bool right = back == &op.right;
+    const std::size_t to = back == nullptr ? op.out : back->value;
     ProductArguments<P> a{};
-    a.rows = batch.rows(value(op.out).space);
+    a.rows = batch.rows(value(to).space);
     a.node_base = batch.base(0);
-    a.x = read(op.left.value);
-    a.y = read(op.right.value);
-    a.y_down = true;
-    a.columns = padded16(value(op.out).columns);
-    run(product_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), a, at(op.out));
-  }
-  void backward(const Batch& batch, const ProductOp& op) {
-    if (!value(op.out).learned) return;
-    for (const bool right : {false, true}) {
-      const Reading& reading = right ? op.right : op.left;
-      if (!wanted(reading)) continue;
-      const ValueSpec& to = value(reading.value);
-      ProductArguments<P> a{};
-      a.rows = batch.rows(to.space);
-      a.node_base = batch.base(0);
-      a.x = gradient_of(op.out);
-      a.y = read((right ? op.left : op.right).value);
-      a.x_down = a.y_down = right;
-      a.columns = padded16(to.columns);
-      a.values = read(reading.value);
-      a.d_in = leaving(reading);
-      run(product_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), a, a.d_in.to);
+    a.x = back == nullptr ? read(op.left.value) : gradient_of(op.out);
+    a.y = read(right ? op.left.value : op.right.value);
+    a.x_down = right;
+    a.y_down = right || back == nullptr;
+    a.columns = padded16(value(to).columns);
+    if (back != nullptr) {
+      a.values = read(to);
+      a.d_in = leaving(*back);
     }
+    run(product_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), a, back == nullptr ? at(to) : a.d_in.to);
+  }
+  void forward(const Batch& batch, const ProductOp& op) { product(batch, op, nullptr); }
+  void backward(const Batch& batch, const ProductOp& op) {
+    if (wanted(op.left)) product(batch, op, &op.left);
+    if (wanted(op.right)) product(batch, op, &op.right);
   }
 
   // ---- what ends a pass
@@ -676,7 +660,7 @@ class RunnerOf final : public Runner {
   [[nodiscard]] float scale_of_loss() const { return loss_scale_ / static_cast<float>(inputs_.divisor); }
   void forward(const Batch& batch, const LossOp& op) {
     const ValueSpec& in = value(op.in.value);
-    LossArguments<P> a{};
+    LossArguments a{};
     a.rows = batch.rows(in.space);
     a.first = graphs_.first_targets();
     a.pass = inputs_;
@@ -702,7 +686,7 @@ class RunnerOf final : public Runner {
     const bool max = op.reduce == nn::Reduce::max;
     const ReadoutArguments a{batch.rows(from.space), pooled(batch, op), from.columns, max, bad_.data()};
     with_rows(op.in.value, [&]<class T>(const Rows<T>& rows) {
-      run(readout_kernel<P, T>, batch.plan.parts[from.space], a, Rows<const T>{rows.data, rows.stride});
+      run(readout_kernel<P, T>, batch.plan.parts(from.space), a, Rows<const T>{rows.data, rows.stride});
     });
   }
   void backward(const Batch& batch, const ReadoutOp& op) {
@@ -801,8 +785,7 @@ class RunnerOf final : public Runner {
   DeviceArray<float> m_{network_.parameters, "Adam's moments"}, v_{network_.parameters, "Adam's moments"};
   DeviceArray<Element> forward_weights_{network_.weights, "the weights"};
   DeviceArray<Element> backward_weights_{network_.weights, "the weights"};
-  std::vector<DeviceArray<Element>> buffers_;  // none where there are floats
-  std::vector<DeviceArray<float>> floats_;     // none where there are not
+  std::vector<DeviceArray<std::byte>> buffers_;  // of elements, or of floats
   std::vector<DeviceArray<Element>> gradients_;
   std::vector<DeviceArray<uint32_t>> maxima_;    // of aggregates over neighbours
   std::vector<DeviceArray<float>> part_values_;  // one per readout
@@ -830,15 +813,12 @@ template <class P>
 std::size_t bytes_of(const Network& network, const Capacity& capacity) {
   std::size_t bytes = 3 * network.parameters * sizeof(float) + 2 * network.weights * sizeof(typename P::Element) +
                       network.slots * sizeof(float);
-  for (const BufferSpec& buffer : network.buffers) {
-    bytes += buffer_size(capacity, buffer.space, buffer.columns) *
-             (buffer.floats ? sizeof(float) : sizeof(typename P::Element));
-  }
+  for (const BufferSpec& spec : network.buffers) bytes += buffer_bytes<P>(capacity, spec);
   for (const auto& values : network.gradients) {
     bytes += slot_size(network, capacity, values) * sizeof(typename P::Element);
   }
   for (const std::size_t v : network.winners) bytes += value_size(network, capacity, v) * sizeof(uint32_t);
-  for (const auto& norm : network.norms) bytes += norm_size(network, capacity, norm) * sizeof(float);
+  for (const std::size_t at : network.norms) bytes += norm_size(network, capacity, at) * sizeof(float);
   return bytes;
 }
 

@@ -36,7 +36,8 @@ class Runner {
 
   /// Moments are of those that are updated; empty: there are none.
   virtual void load(std::span<const float> parameters, std::span<const float> m, std::span<const float> v) = 0;
-  virtual void save(std::span<float> parameters, std::span<float> m, std::span<float> v) const = 0;
+  /// `bad`: values that were not finite since the last time; read all of it with the stream synchronised.
+  virtual void save(std::span<float> parameters, std::span<float> m, std::span<float> v, int& bad) = 0;
 
   /// Writes how many slices each gradient is summed in, for which a plan leaves room in `words`.
   virtual void complete(const Plan& plan, std::vector<uint32_t>& words) const = 0;
@@ -50,9 +51,6 @@ class Runner {
   virtual void update(const Batch& batch, const AdamStep& step, std::size_t batches) = 0;
   virtual void gradient(const Batch& batch, float* out) = 0;
 
-  /// Values that were not finite since the last reset; read it with the stream synchronised.
-  virtual void reset_bad() = 0;
-  [[nodiscard]] virtual const DeviceArray<int>& bad() const = 0;
   /// The rows that were the maxima in the last training pass: graphs × pooled columns.
   [[nodiscard]] virtual const DeviceArray<uint32_t>& winners() const = 0;
 };

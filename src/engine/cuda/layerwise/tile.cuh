@@ -79,6 +79,9 @@ struct Mixed {
     const unsigned lane = ((n >> 2) * 2 + (n & 1)) * 4 + ((k & 7) >> 1);
     return lane * 8 + ((n >> 1) & 1) * 4 + (k >> 3) * 2 + (k & 1);
   }
+  __device__ __forceinline__ static void store_two(Half* to, const float (&v)[2]) {
+    *reinterpret_cast<unsigned*>(to) = pack2(v[0], v[1]);
+  }
   __device__ __forceinline__ static void unpack(unsigned word, float* out) {
     const float2 both = unpack2(word);
     out[0] = both.x, out[1] = both.y;
@@ -158,6 +161,9 @@ struct Full {
   __host__ __device__ __forceinline__ static unsigned dense_index(unsigned k, unsigned n) {
     return (n * 4 + (k & 3)) * 2 + (k >> 2);
   }
+  __device__ __forceinline__ static void store_two(float* to, const float (&v)[2]) {
+    *reinterpret_cast<float2*>(to) = make_float2(v[0], v[1]);
+  }
   __device__ __forceinline__ static void unpack(unsigned word, float* out) { out[0] = float_of(word); }
   __device__ __forceinline__ static unsigned pack(const float* v) { return bits_of(v[0]); }
   static constexpr unsigned kTerms = 1;
@@ -165,6 +171,10 @@ struct Full {
     multiply(sums[0], left, {b.x, b.y});
   }
 };
+
+/// The precision whose elements these are.
+template <class Element>
+using Of = std::conditional_t<sizeof(Element) == sizeof(float), Full, Mixed>;
 
 /// sums[m][n] += rows row0 + 16 m … of the tile times columns 8 (n0 + n) … of the block, over `steps` steps of the
 /// inner dimension. `second`: whether the rows from row0 + 16 on are wanted.
