@@ -21,7 +21,7 @@ set(TYCHE_PUBLIC_HEADERS
   support/error.hpp support/random.hpp support/progress.hpp support/statistics.hpp)
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
-  datasets/planar_draw.hpp datasets/tasks.hpp engine/core/both.hpp engine/core/job.hpp engine/core/scores.hpp
+  datasets/planar_draw.hpp datasets/tasks.hpp engine/core/both.hpp engine/core/job.hpp
   engine/core/targets.hpp graph/assembly.hpp graph/gin.hpp graph/graphs.hpp graph/lines.hpp graph/units.hpp
   nn/choices.hpp support/file.hpp support/intern.hpp support/named_values.hpp support/npy.hpp support/peers.hpp
   support/words.hpp train/features.hpp train/metrics.hpp train/objective.hpp wl/rank_refiner.hpp wl/refining.hpp)

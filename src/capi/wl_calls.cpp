@@ -187,7 +187,7 @@ tyche_status tyche_random_columns(tyche_handle set, const char* options, const u
     }
     const Options said(options, {"random", "depth", "columns", "rni_dist", "seed", "epoch", "fold", "threads"});
     nn::ModelConfig model;
-    model.random = nn::parse_random(said.text("random").value_or("colours"));
+    model.random = nn::parse<nn::Random>(said.text("random").value_or("colours"));
     const bool features = model.random == nn::Random::features;
     model.depth = nn::default_depth(model.random);
     if (!said.value("depth").is_null()) model.depth = wl::depth_of(said, "depth", 1);
@@ -200,7 +200,7 @@ tyche_status tyche_random_columns(tyche_handle set, const char* options, const u
     if (features) {
       model.width = said.small("columns", 1, 65536).value_or(32);
       model.rni = 1;
-      model.distribution = nn::parse_distribution(said.text("rni_dist").value_or("normal"));
+      model.distribution = nn::parse<nn::Distribution>(said.text("rni_dist").value_or("normal"));
       if (model.distribution != nn::Distribution::normal && model.distribution != nn::Distribution::uniform) {
         throw InputError("rni_dist: expected normal or uniform (the others need a network's fan)");
       }

@@ -125,11 +125,8 @@ class Watch : public engine::Observer {
       : losses_(trials), progress_(progress), keeper_(keeper) {}
 
   bool on_begin(std::size_t) override { return !interrupted(); }
-  bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) override {
-    if (keeper_ != nullptr) keeper_->keep_now_and_then(state);
-    return on_passing_epoch(trial, result);
-  }
-  bool on_passing_epoch(std::size_t trial, const engine::EpochResult& result) override {
+  bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State* state) override {
+    if (keeper_ != nullptr && state != nullptr) keeper_->keep_now_and_then(*state);
     losses_[trial].push_back(result.train_loss);
     if (losses_[trial].size() > kWindow) losses_[trial].pop_front();
     if (progress_ != nullptr) progress_->add(1, keeper_ ? fmt::format("loss {:.4f}", result.train_loss) : "");

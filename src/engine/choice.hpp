@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/core/job.hpp"
 
@@ -37,11 +36,7 @@ struct EngineChoice {
 
 /// What a call says of the engine in words: --device and its kin.
 struct AskedEngine {
-  std::optional<std::string> device, path, precision;  ///< of these lists; nothing: not said
-
-  inline static const std::vector<std::string> kDevices = {"cpu", "cuda", "auto"};
-  inline static const std::vector<std::string> kPaths = {"auto", "fused", "layerwise"};
-  inline static const std::vector<std::string> kPrecisions = {"mixed", "fp32"};
+  std::optional<std::string> device, path, precision;  ///< nothing: not said
 
   /// The name of the engine that is asked for: `otherwise` where nothing is said. Throws InputError on other words, and
   /// where they contradict each other.

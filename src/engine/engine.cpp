@@ -1,6 +1,5 @@
 #include "engine/engine.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -19,8 +18,7 @@ namespace tyche::engine {
 namespace {
 
 [[noreturn]] void refuse(std::string_view name) {
-  throw InputError(
-      fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(engine_names(), ", ")));
+  throw InputError("no engine '{}' in this build on this machine; there are {}", name, fmt::join(engine_names(), ", "));
 }
 
 }  // namespace
@@ -84,15 +82,15 @@ std::string AskedEngine::name(const std::string& otherwise) const {
   const auto check = [](const char* what, const std::optional<std::string>& said,
                         const std::vector<std::string>& known) {
     if (!said || std::find(known.begin(), known.end(), *said) != known.end()) return;
-    throw InputError(fmt::format("{}: expected one of {}, found '{}'", what, fmt::join(known, ", "), *said));
+    throw InputError("{}: expected one of {}, found '{}'", what, fmt::join(known, ", "), *said);
   };
-  check("device", device, kDevices);
-  check("engine path", path, kPaths);
-  check("precision", precision, kPrecisions);
+  check("device", device, {"cpu", "cuda", "auto"});
+  check("engine path", path, {"auto", "fused", "layerwise"});
+  check("precision", precision, {"mixed", "fp32"});
   const bool for_gpu = path.value_or("auto") != "auto" || precision.value_or("mixed") != "mixed";
   if (!device && !for_gpu) return otherwise;
   if (device.value_or("cuda") != "cuda") {
-    if (for_gpu) throw InputError(fmt::format("engine path and precision are for the device cuda, not {}", *device));
+    if (for_gpu) throw InputError("engine path and precision are for the device cuda, not {}", *device);
     return *device;
   }
   return "cuda" + (path.value_or("auto") == "auto" ? "" : "-" + *path) + (precision == "fp32" ? "-fp32" : "");

@@ -1,7 +1,5 @@
 #include "engine/probe.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/reference/interpreter.hpp"
@@ -14,9 +12,9 @@ namespace {
 void refuse_sets(const Job& job) {
   if (!job.model.on_sets()) return;
   throw InputError(
-      fmt::format("{} works on sets of nodes: its steps are not looked into; of gcn, gin, sage, ppgn and "
-                  "networks of their kind they are",
-                  job.model.kind));
+      "{} works on sets of nodes: its steps are not looked into; of gcn, gin, sage, ppgn and networks of their kind "
+      "they are",
+      job.model.kind);
 }
 
 }  // namespace
@@ -45,8 +43,7 @@ std::vector<float> step_values(const Job& job, std::span<const float> parameters
                                std::size_t step) {
   refuse_sets(job);
   const reference::Interpreter<float> network(nn::program(job.model));
-  const Inputs inputs = inputs_of(draw);
-  const reference::GraphScene scene(job, graph, inputs, 0);
+  const reference::GraphScene scene(job, graph, inputs_of(draw), 0);
   return network.forward(parameters, scene).values[step].values;
 }
 
@@ -54,8 +51,7 @@ InputGradients input_gradients(const Job& job, std::span<const float> parameters
                                std::span<const float> weights) {
   refuse_sets(job);
   const reference::Interpreter<float> network(nn::program(job.model), true);
-  const Inputs inputs = inputs_of(draw);
-  const reference::GraphScene scene(job, graph, inputs, 0);
+  const reference::GraphScene scene(job, graph, inputs_of(draw), 0);
   const reference::Pass<float> pass = network.forward(parameters, scene);
   std::vector<float> unused(parameters.size(), 0.0f);
   const auto d = network.backward(parameters, scene, pass, weights, unused);

@@ -175,7 +175,7 @@ class Reader {
     } else {
       if (kind != nullptr) said.kind = kind->value.get<std::string>();
       if (random != nullptr) {
-        blaming(*random, [&] { said.random = nn::parse_random(random->value.get<std::string>()); });
+        blaming(*random, [&] { said.random = nn::parse<nn::Random>(random->value.get<std::string>()); });
       }
       const auto begin = [&] { row.config = train::default_config(said.kind, said.random); };
       kind == nullptr ? begin() : blaming(*kind, begin);

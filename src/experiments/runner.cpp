@@ -284,7 +284,8 @@ struct LeastEpoch : engine::Observer {
     last = processor_seconds();
     return true;
   }
-  bool on_epoch(std::size_t, const engine::EpochResult&, const engine::State&) override {
+  bool on_epoch(std::size_t, const engine::EpochResult&, const engine::State* state) override {
+    if (state == nullptr) return true;
     const double now = processor_seconds();
     least = std::min(least, now - last);
     last = now;

@@ -1,11 +1,10 @@
 #include "measure/measure.hpp"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
+#include <iterator>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/random.hpp"
+#include "support/stopwatch.hpp"
 #include "wl/colour_refinement.hpp"
 
 namespace tyche::measure {
@@ -31,7 +31,6 @@ using engine::Job;
 using engine::Observer;
 using engine::State;
 using engine::Trial;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -54,8 +53,6 @@ Trial all_of(const Sample& sample) {
 }
 bool of_first_type(const Graph& graph, Node v) { return graph.type(v) == 0; }
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -68,22 +65,19 @@ double measure_peak() {
   const engine::cpu::Kernels& kernels = engine::cpu::kernels_for("auto");
   double best = 0;
   for (int burst = 0; burst < 4; ++burst) {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     const double operations = kernels.burn(50000);
-    best = std::max(best, operations / seconds_since(start));
+    best = std::max(best, operations / watch.seconds());
   }
   return best / 1e9;
 }
 
 // The times of all trials' epochs after the first, what the first trial's last epoch gave and, where that is asked for,
 // a measurement of the peak after each of its epochs.
-class Stopwatch : public Observer {
+class EpochTimes : public Observer {
  public:
-  explicit Stopwatch(bool of_peaks) : of_peaks_(of_peaks) {}
-  bool on_epoch(std::size_t trial, const EpochResult& result, const State&) override {
-    return on_passing_epoch(trial, result);
-  }
-  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
+  explicit EpochTimes(bool of_peaks) : of_peaks_(of_peaks) {}
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State*) override {
     const double peak = of_peaks_ && trial == 0 ? measure_peak() : 0;
     const std::scoped_lock lock(mutex_);
     if (trial == 0) last = result;
@@ -102,13 +96,57 @@ class Stopwatch : public Observer {
   std::mutex mutex_;
 };
 
+/// As many random graphs of so many nodes, 1.2 edges per node: no regularity to use.
+Sample random_graphs(std::uint32_t nodes, std::uint32_t graphs) {
+  Sample out;
+  for (std::uint32_t g = 0; g < graphs; ++g) {
+    add(out, random_sparse_graph(nodes, nodes * 6 / 5, 1, g), g % 2, of_first_type);
+  }
+  return out;
+}
+
+SetCost cost_of(const Sample& sample, const SetCostOptions& options) {
+  const auto count = static_cast<double>(sample.graphs.size());
+  Job job;
+  job.data = sample.data();
+  job.model = options.model;
+  job.batch = static_cast<std::uint32_t>(sample.graphs.size());
+  nn::set_types_from(sample.graphs, job.model, options.threads);
+
+  SetCost out;
+  for (std::size_t g = 0; g < sample.graphs.size(); ++g) {
+    out.nodes += sample.graphs[g].num_nodes() / count;
+    // Alone: what a graph takes when nothing shares its batch. The last level is the largest.
+    const engine::Data alone{std::span(sample.graphs).subspan(g, 1), std::span(sample.labels).subspan(g, 1),
+                             std::span(sample.features).subspan(g, 1)};
+    const auto sets = engine::prepare_sets(job.model, alone, {});
+    out.rows += static_cast<double>(sets->quotients().back().classes.size()) / count;
+    out.sets += static_cast<double>(sets->quotients().back().sets) / count;
+  }
+
+  const Trial trial = all_of(sample);
+  BenchOptions bench{.engine = options.engine, .threads = options.threads, .epochs = 3};
+  engine::SetOptions prepare;
+  prepare.threads = options.threads;
+  job.sets = engine::prepare_sets(job.model, job.data, prepare);
+  const BenchReport report = bench_training(job, trial, bench);
+  out.seconds = report.seconds_per_epoch / count;
+  out.all_rows = static_cast<double>(report.rows) / count;
+  out.all_sets = static_cast<double>(report.rows_uncompressed) / count;
+  if (out.sets > static_cast<double>(options.most_uncompressed)) return out;
+  job.sets.reset();
+  job.compress = false;
+  bench.epochs = 1;
+  out.seconds_uncompressed = bench_training(job, trial, bench).seconds_per_epoch / count;
+  return out;
+}
+
 }  // namespace
 
 Graph random_sparse_graph(Node nodes, std::uint64_t edges, std::uint64_t seed, std::uint32_t index) {
   const std::uint64_t pairs = std::uint64_t{nodes} * (nodes == 0 ? 0 : nodes - 1) / 2;
   if (edges > pairs / 2) {
-    throw InputError(
-        fmt::format("a sparse graph of {} nodes has at most {} edges, {} were asked for", nodes, pairs / 2, edges));
+    throw InputError("a sparse graph of {} nodes has at most {} edges, {} were asked for", nodes, pairs / 2, edges);
   }
   Stream stream(derive_key(seed, Purpose::graph_sample, index));
   std::vector<Edge> chosen;
@@ -163,17 +201,13 @@ ProductCount count_products(const Job& job, std::span<const std::uint32_t> graph
   double all[10] = {}, cubes = 0;  // rows of every space, in all; Σ n³
   for (const std::uint32_t g : graphs) {
     const Graph& graph = job.data.graphs[g];
-    const double nodes = graph.num_nodes();
-    const double roots = job.model.roots == 0 ? nodes : std::min<double>(job.model.roots, nodes);
-    const auto rows = [&all](nn::Space space) -> double& { return all[static_cast<std::size_t>(space)]; };
-    rows(nn::Space::graph) += 1;
-    rows(nn::Space::node) += nodes;
-    if (const std::uint32_t columns = job.model.edge_features; columns > 0) {
-      rows(nn::Space::arc) += static_cast<double>(engine::edge_rows(job, g).count(columns));
+    const std::size_t roots = job.model.roots == 0 ? graph.num_nodes() : std::min(job.model.roots, graph.num_nodes());
+    const std::uint32_t columns = job.model.edge_features;
+    const std::size_t arcs = columns == 0 ? 0 : engine::edge_rows(job, g).count(columns);
+    for (std::size_t space = 0; space < std::size(all); ++space) {
+      all[space] += static_cast<double>(engine::rows_in(static_cast<nn::Space>(space), graph, roots, arcs));
     }
-    rows(nn::Space::pair) += roots * nodes;
-    rows(nn::Space::edge) += static_cast<double>(graph.num_edges());
-    rows(nn::Space::root) += roots;
+    const double nodes = graph.num_nodes();
     cubes += nodes * nodes * nodes;
   }
   ProductCount out;
@@ -214,16 +248,16 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
   }
   // Epochs run many at a time on a GPU, all trials in lockstep: the whole call is timed, after one that is not.
   const bool gpu = engine::EngineChoice(options.engine).on_gpu();
-  Stopwatch watch(!gpu);
+  EpochTimes times(!gpu);
   job.epochs = gpu ? 1 : options.epochs + 1;
   if (gpu) {
     std::vector<Trial> warm_up = trials;
-    engine->train(job, warm_up, watch);
+    engine->train(job, warm_up, times);
     job.epochs = options.epochs;
   }
-  const Clock::time_point start = Clock::now();
-  engine->train(job, trials, watch);
-  const double wall = seconds_since(start);
+  const Stopwatch watch;
+  engine->train(job, trials, times);
+  const double wall = watch.seconds();
 
   BenchReport report;
   report.engine = engine->description(job);
@@ -244,20 +278,20 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
     report.seconds_per_epoch = report.seconds_per_epoch_min = wall / options.epochs / options.side_by_side;
   } else {
     const double at_once = std::min(options.side_by_side, options.threads);
-    report.seconds_per_epoch = median(watch.seconds) / at_once;
-    report.seconds_per_epoch_min = *std::ranges::min_element(watch.seconds) / at_once;
-    report.eval_seconds = median(watch.evaluations) / at_once;
-    report.peak_gflops = median(watch.peaks);
+    report.seconds_per_epoch = median(times.seconds) / at_once;
+    report.seconds_per_epoch_min = *std::ranges::min_element(times.seconds) / at_once;
+    report.eval_seconds = median(times.evaluations) / at_once;
+    report.peak_gflops = median(times.peaks);
     const auto floor = [&](double peak) { return report.executed_gflop / (peak * options.threads); };
     report.floor_fraction = floor(report.peak_gflops) / report.seconds_per_epoch;
-    report.floor_fraction_best = floor(*std::ranges::max_element(watch.peaks)) / report.seconds_per_epoch_min;
+    report.floor_fraction_best = floor(*std::ranges::max_element(times.peaks)) / report.seconds_per_epoch_min;
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   report.peak_memory_mb = static_cast<double>(usage.ru_maxrss) / 1024;
-  report.last_loss = watch.last.train_loss;
-  report.rows = watch.last.rows;
-  report.rows_uncompressed = watch.last.full_rows;
+  report.last_loss = times.last.train_loss;
+  report.rows = times.last.rows;
+  report.rows_uncompressed = times.last.full_rows;
   return report;
 }
 
@@ -290,55 +324,6 @@ std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::s
   }
   return rows;
 }
-
-namespace {
-
-/// As many random graphs of so many nodes, 1.2 edges per node: no regularity to use.
-Sample random_graphs(std::uint32_t nodes, std::uint32_t graphs) {
-  Sample out;
-  for (std::uint32_t g = 0; g < graphs; ++g) {
-    add(out, random_sparse_graph(nodes, nodes * 6 / 5, 1, g), g % 2, of_first_type);
-  }
-  return out;
-}
-
-SetCost cost_of(const Sample& sample, const SetCostOptions& options) {
-  const auto count = static_cast<double>(sample.graphs.size());
-  Job job;
-  job.data = sample.data();
-  job.model = options.model;
-  job.batch = static_cast<std::uint32_t>(sample.graphs.size());
-  nn::set_types_from(sample.graphs, job.model, options.threads);
-
-  SetCost out;
-  for (std::size_t g = 0; g < sample.graphs.size(); ++g) {
-    out.nodes += sample.graphs[g].num_nodes() / count;
-    // Alone: what a graph takes when nothing shares its batch. The last level is the largest.
-    const engine::Data alone{std::span(sample.graphs).subspan(g, 1), std::span(sample.labels).subspan(g, 1),
-                             std::span(sample.features).subspan(g, 1)};
-    const auto sets = engine::prepare_sets(job.model, alone, {});
-    out.rows += static_cast<double>(sets->quotients().back().classes.size()) / count;
-    out.sets += static_cast<double>(sets->quotients().back().sets) / count;
-  }
-
-  const Trial trial = all_of(sample);
-  BenchOptions bench{.engine = options.engine, .threads = options.threads, .epochs = 3};
-  engine::SetOptions prepare;
-  prepare.threads = options.threads;
-  job.sets = engine::prepare_sets(job.model, job.data, prepare);
-  const BenchReport report = bench_training(job, trial, bench);
-  out.seconds = report.seconds_per_epoch / count;
-  out.all_rows = static_cast<double>(report.rows) / count;
-  out.all_sets = static_cast<double>(report.rows_uncompressed) / count;
-  if (out.sets > static_cast<double>(options.most_uncompressed)) return out;
-  job.sets.reset();
-  job.compress = false;
-  bench.epochs = 1;
-  out.seconds_uncompressed = bench_training(job, trial, bench).seconds_per_epoch / count;
-  return out;
-}
-
-}  // namespace
 
 std::vector<SetCost> set_costs(const SetCostOptions& options) {
   std::vector<SetCost> out;
@@ -381,7 +366,7 @@ Choices choices_of(std::size_t graph, std::uint32_t draw) {
 void check(const Graph& graph, std::size_t index, Cell cell, std::uint32_t depth, const Path& path,
            const std::optional<Tree>& tree) {
   const auto expect = [&](bool holds, const char* what) {
-    if (!holds) throw Error(fmt::format("the paths of graph {} are wrong: {}", index, what));
+    if (!holds) throw Error("the paths of graph {} are wrong: {}", index, what);
   };
   const Colouring colouring = refine(std::span(&graph, 1));
   expect(Individualiser(graph, cell).draw({}, 0).classes == colouring.classes, "the root is not the stable colouring");
@@ -475,7 +460,7 @@ std::vector<LargePath> bench_large_paths(Node nodes) {
     row.refine_seconds = refined - start;
     row.depth = path.chosen.size();
     if (!path.discrete || paths.draw({}, 0).classes != plain.classes) {
-      throw Error(fmt::format("the leaf of a {} of {} nodes is wrong", row.kind, row.nodes));
+      throw Error("the leaf of a {} of {} nodes is wrong", row.kind, row.nodes);
     }
     out.push_back(row);
   }

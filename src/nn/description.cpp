@@ -69,8 +69,7 @@ toml::table table_of(std::string_view text, std::string_view name) {
 
 Document document_of(std::string_view text, std::string_view name) {
   if (text.size() > kMostText) {
-    throw InputError::at(name, "",
-                         fmt::format("a description of {} bytes, expected at most {}", text.size(), kMostText));
+    throw InputError::at(name, "", "a description of {} bytes, expected at most {}", text.size(), kMostText);
   }
   json whole;
   Document out;
@@ -78,7 +77,7 @@ Document document_of(std::string_view text, std::string_view name) {
     try {
       whole = json::parse(text);
     } catch (const json::exception& error) {
-      throw InputError::at(name, "", fmt::format("not JSON: {}", error.what()));
+      throw InputError::at(name, "", "not JSON: {}", error.what());
     }
   } else {
     out.text = table_of(text, name);
@@ -108,20 +107,16 @@ Document document_of(std::string_view text, std::string_view name) {
 // The keys of a step: of all, and of an operation.
 constexpr std::string_view kOfAll[] = {"name", "operation", "space", "columns"};
 std::vector<std::string> keys_of(Operation operation) {
-  std::vector<std::string> keys(std::begin(kOfAll), std::end(kOfAll));
-  const auto more = [&](std::initializer_list<const char*> names) {
-    keys.insert(keys.end(), names.begin(), names.end());
-  };
-  if (operation == Operation::input) {
-    more({"source", "types", "random", "depth", "distribution", "fan", "roots", "eval_roots"});
-    return keys;
-  }
-  more({"from"});
-  if (operation == Operation::linear) more({"link", "reduce", "weight", "bias"});
-  if (operation == Operation::aggregate) more({"link", "reduce", "epsilon", "arcs", "onto", "activation"});
-  if (operation == Operation::normalise) more({"norm", "weight", "bias", "mean", "variance"});
-  if (operation == Operation::activate) more({"activation"});
-  if (operation == Operation::dropout) more({"share"});
+  static const std::map<Operation, std::vector<std::string>> own = {
+      {Operation::input, {"source", "types", "random", "depth", "distribution", "fan", "roots", "eval_roots"}},
+      {Operation::linear, {"from", "link", "reduce", "weight", "bias"}},
+      {Operation::aggregate, {"from", "link", "reduce", "epsilon", "arcs", "onto", "activation"}},
+      {Operation::normalise, {"from", "norm", "weight", "bias", "mean", "variance"}},
+      {Operation::activate, {"from", "activation"}},
+      {Operation::dropout, {"from", "share"}}};
+  const auto at = own.find(operation);
+  std::vector<std::string> keys = at == own.end() ? std::vector<std::string>{"from"} : at->second;
+  keys.insert(keys.begin(), std::begin(kOfAll), std::end(kOfAll));
   return keys;
 }
 
@@ -136,7 +131,7 @@ class Reader {
     if (steps.empty())
       throw InputError::at(name_, "", "no steps: expected [[step]], the last of which gives the logits");
     if (steps.size() > kMostSteps) {
-      throw InputError::at(name_, "", fmt::format("{} steps, expected at most {}", steps.size(), kMostSteps));
+      throw InputError::at(name_, "", "{} steps, expected at most {}", steps.size(), kMostSteps);
     }
     word_ = "parameter";
     for (at_ = 0; at_ < document_.parameters.size(); ++at_) listed(document_.parameters[at_]);
@@ -245,9 +240,9 @@ class Reader {
       fail(key, "{}", error.what());
     }
   }
-  template <class Parse>
-  auto parsed(const char* key, const Parse& parse) const {
-    return made_by(key, [&parse, own = text(key)] { return parse(own); });
+  template <class Enum>
+  Enum parsed(const char* key) const {
+    return made_by(key, [own = text(key)] { return parse<Enum>(own); });
   }
 
   // ---- tensors
@@ -307,9 +302,7 @@ class Reader {
       tensor.size = 1;
       for (const std::size_t extent : tensor.shape) tensor.size *= extent;
       layout.size += tensor.size;
-      if (layout.size > kMostParameters) {
-        throw InputError::at(name_, "", fmt::format("more than {} parameters", kMostParameters));
-      }
+      if (layout.size > kMostParameters) throw InputError::at(name_, "", "more than {} parameters", kMostParameters);
     }
   }
 
@@ -427,9 +420,7 @@ class Reader {
     }
     if (linear_map) linear(out);
     if (out.operation == Operation::normalise) normalise(out);
-    if (has("activation") || out.operation == Operation::activate) {
-      out.activation = parsed("activation", parse_activation);
-    }
+    if (has("activation") || out.operation == Operation::activate) out.activation = parsed<Activation>("activation");
     if (out.operation == Operation::dropout) out.share = number("share");
     if (has("epsilon")) {
       const std::string own = at("epsilon") == true ? out.name + ".eps" : text("epsilon");
@@ -454,7 +445,7 @@ class Reader {
 
   void normalise(Step& out) {
     (void)needed("norm", ": batch or layer");
-    out.norm = parsed("norm", parse_norm);
+    out.norm = parsed<Norm>("norm");
     const auto own = [&](const char* key, const char* end) {
       return has(key) ? text(key) : fmt::format("{}.{}", out.name, end);
     };
@@ -520,7 +511,7 @@ class Reader {
       case Source::random:
         (void)needed("columns", ": how many random features a node gets");
         out.columns = whole("columns");
-        if (has("distribution")) out.distribution = parsed("distribution", parse_distribution);
+        if (has("distribution")) out.distribution = parsed<Distribution>("distribution");
         fan(out);
         break;
     }
@@ -551,7 +542,7 @@ class Reader {
     out.columns = input_columns("types", out.types.size());
   }
   void drawn(Step& out) const {
-    out.random = parsed("random", parse_random);
+    out.random = parsed<Random>("random");
     out.depth = default_depth(out.random);
     if (has("depth")) out.depth = at("depth") == "leaf" ? kLeaf : static_cast<std::uint32_t>(whole("depth", kLeaf - 1));
     made_by("depth", [&] { validate_depth(out.random, out.depth); });
@@ -596,7 +587,7 @@ ModelConfig described_by(const std::string& value) {
     throw InputError::at(value, "", "there is no such file, which was to describe a network");
   }
   if (std::filesystem::file_size(value, unknown) > kMostText) {
-    throw InputError::at(value, "", fmt::format("is larger than {} bytes: no description of a network", kMostText));
+    throw InputError::at(value, "", "is larger than {} bytes: no description of a network", kMostText);
   }
   return described(read_file(value), value);
 }
@@ -606,10 +597,10 @@ ModelConfig described(std::string_view text, std::string_view name) {
   ModelConfig config = recognised(program);
   for (const Step& step : program.steps) {
     if (config.kind != "network" || set_size(step.space) == 0) continue;
-    throw InputError::at(name, "",
-                         fmt::format("step {} is over {}: of networks over sets there are gcn2, gcn3 and gcn123 alone, "
-                                     "and this is none of them",
-                                     step.name, nn::name(step.space)));
+    throw InputError::at(
+        name, "",
+        "step {} is over {}: of networks over sets there are gcn2, gcn3 and gcn123 alone, and this is none of them",
+        step.name, nn::name(step.space));
   }
   config.network = text;
   return config;

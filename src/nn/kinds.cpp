@@ -102,34 +102,6 @@ constexpr Kind kKinds[] = {{"gcn", 64, 8, kPlain, 500, 20, gcn_rate, gcn_network
 // Not one that a name alone makes.
 constexpr Kind kNetwork = {"network", 64, 8, kPlain, 500, 20, gcn_rate, described_network};
 
-}  // namespace
-
-const Kind& kind_of(const ModelConfig& config) {
-  for (const Kind& kind : kKinds) {
-    if (kind.name == config.kind) return kind;
-  }
-  if (config.kind == kNetwork.name) return kNetwork;
-  throw InputError(fmt::format("unknown model kind '{}'; there are {}", config.kind, fmt::join(model_kinds(), ", ")));
-}
-
-std::string why_unused(const ModelConfig& config, std::string_view field) {
-  const std::string_view kind = kind_of(config).name;
-  for (const Unused& row : kUnused) {
-    if (lists(row.fields, field) && lists(row.kinds, kind)) return fmt::format(fmt::runtime(row.why), kind);
-  }
-  return {};
-}
-
-bool took_max_for_any_readout(const ModelConfig& config) { return config.kind == "ppgn"; }
-
-std::vector<std::string> model_kinds() {
-  std::vector<std::string> names;
-  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-  return names;
-}
-
-namespace {
-
 // Whether any step of a model's network is so; types of sets, which are the data's, are made up where there are none.
 template <class Is>
 bool any_step(ModelConfig config, const Is& is) {
@@ -150,6 +122,30 @@ ModelConfig outline(const ModelConfig& config) {
 }
 
 }  // namespace
+
+const Kind& kind_of(const ModelConfig& config) {
+  for (const Kind& kind : kKinds) {
+    if (kind.name == config.kind) return kind;
+  }
+  if (config.kind == kNetwork.name) return kNetwork;
+  throw InputError("unknown model kind '{}'; there are {}", config.kind, fmt::join(model_kinds(), ", "));
+}
+
+std::string why_unused(const ModelConfig& config, std::string_view field) {
+  const std::string_view kind = kind_of(config).name;
+  for (const Unused& row : kUnused) {
+    if (lists(row.fields, field) && lists(row.kinds, kind)) return fmt::format(fmt::runtime(row.why), kind);
+  }
+  return {};
+}
+
+bool took_max_for_any_readout(const ModelConfig& config) { return config.kind == "ppgn"; }
+
+std::vector<std::string> model_kinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
 
 bool ModelConfig::on_sets() const {
   return any_step(outline(*this), [](const Step& step) { return set_size(step.space) > 0; });

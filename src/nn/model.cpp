@@ -1,6 +1,5 @@
 #include "nn/model.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ namespace tyche::nn {
 std::size_t place_of(std::span<const std::string_view> names, std::string_view what, std::string_view text) {
   const auto found = std::ranges::find(names, text);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw InputError(fmt::format("unknown {} '{}'; there are {}", what, text, fmt::join(names, ", ")));
+  throw InputError("unknown {} '{}'; there are {}", what, text, fmt::join(names, ", "));
 }
 
 std::uint32_t default_depth(Random random) {
@@ -60,17 +59,15 @@ void validate_depth(Random random, std::uint32_t depth) {
   const auto shown = [](std::uint32_t value) { return value == kLeaf ? "leaf" : std::to_string(value); };
   if (random == Random::features) {
     if (depth != kLeaf) {
-      throw InputError(fmt::format("model: depth is {}, but random features have none; it belongs to marks and colours",
-                                   shown(depth)));
+      throw InputError("model: depth is {}, but random features have none; it belongs to marks and colours",
+                       shown(depth));
     }
     return;
   }
-  if (depth == 0) {
-    throw InputError(fmt::format("model: depth is 0, expected at least 1 for random {}", name(random)));
-  }
+  if (depth == 0) throw InputError("model: depth is 0, expected at least 1 for random {}", name(random));
   if (random != Random::colours && depth > kMostMarks) {
-    throw InputError(fmt::format("model: depth is {}, expected 1 to {} for random {}: every mark has a column",
-                                 shown(depth), kMostMarks, name(random)));
+    throw InputError("model: depth is {}, expected 1 to {} for random {}: every mark has a column", shown(depth),
+                     kMostMarks, name(random));
   }
 }
 
@@ -117,23 +114,20 @@ void validate(const ModelConfig& config) {
   (void)kind_of(config);  // throws where there is none of that name
   ModelConfig used = config;
   if (const std::string_view field = drop_unused(used); !field.empty()) {
-    throw InputError(fmt::format("model: {} has no use for {}: {}", config.kind, field, why_unused(config, field)));
+    throw InputError("model: {} has no use for {}: {}", config.kind, field, why_unused(config, field));
   }
   if (config.random != Random::features && config.rni != 0) {
-    throw InputError(fmt::format("model: rni is {}, but it is a share of random features, and the random inputs are {}",
-                                 config.rni, name(config.random)));
+    throw InputError("model: rni is {}, but it is a share of random features, and the random inputs are {}", config.rni,
+                     name(config.random));
   }
   if (config.random != Random::features && config.distribution != Distribution::normal) {
-    throw InputError(
-        fmt::format("model: the distribution is {}, but it is one of random features, and the random inputs are {}",
-                    name(config.distribution), name(config.random)));
+    throw InputError("model: the distribution is {}, but it is one of random features, and the random inputs are {}",
+                     name(config.distribution), name(config.random));
   }
   validate_depth(config.random, config.depth);
   const auto size = [](std::string_view what, std::uint32_t value) {
     constexpr std::uint32_t kMost = 1u << 16;
-    if (value < 1 || value > kMost) {
-      throw InputError(fmt::format("model: {} is {}, expected 1 to {}", what, value, kMost));
-    }
+    if (value < 1 || value > kMost) throw InputError("model: {} is {}, expected 1 to {}", what, value, kMost);
   };
   size("width", config.width);
   size("layers", config.layers);
@@ -153,27 +147,27 @@ void validate(const ModelConfig& config) {
   }
   // Written so that NaN is refused too.
   if (!(config.rni >= 0 && config.rni <= 1)) {
-    throw InputError(fmt::format("model: rni is {}, expected a share from 0 to 1 (0.5 for 50 %)", config.rni));
+    throw InputError("model: rni is {}, expected a share from 0 to 1 (0.5 for 50 %)", config.rni);
   }
   if (config.embed > 0) size("embed", config.embed);
   if (config.embed > 0 && config.random_dims() == config.width) {
     throw InputError("model: embed has no use where all features are random (rni 1)");
   }
   if (!(config.dropout >= 0 && config.dropout < 1)) {
-    throw InputError(fmt::format("model: dropout is {}, expected at least 0 and below 1", config.dropout));
+    throw InputError("model: dropout is {}, expected at least 0 and below 1", config.dropout);
   }
   if (is_xavier(config.distribution) && config.random_dims() > 0 &&
       !(config.xavier_fan > 0 && std::isfinite(config.xavier_fan))) {
     throw InputError(
-        fmt::format("model: distribution {} wants a positive xavier_fan (random dims + 20 x mean nodes of "
-                    "the training graphs), found {}",
-                    name(config.distribution), config.xavier_fan));
+        "model: distribution {} wants a positive xavier_fan (random dims + 20 x mean nodes of the training graphs), "
+        "found {}",
+        name(config.distribution), config.xavier_fan);
   }
 }
 
 const Tensor& Layout::at(std::string_view tensor_name) const {
   const auto found = std::ranges::find(tensors, tensor_name, &Tensor::name);
-  if (found == tensors.end()) throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
+  if (found == tensors.end()) throw InputError("this model has no tensor '{}'", tensor_name);
   return *found;
 }
 

@@ -19,38 +19,23 @@
 
 namespace tyche::nn {
 
-/// The parsers throw InputError that lists the names on any other.
 template <>
-inline constexpr std::array<std::string_view, 3> kNames<Activation> = {"elu", "tanh", "relu"};
-[[nodiscard]] inline Activation parse_activation(std::string_view text) {
-  return parse_name<Activation>("activation", text);
-}
+inline constexpr Names<3> kNames<Activation> = {"activation", {"elu", "tanh", "relu"}};
 template <>
-inline constexpr std::array<std::string_view, 2> kNames<Aggregation> = {"mean", "sum"};
-[[nodiscard]] inline Aggregation parse_aggregation(std::string_view text) {
-  return parse_name<Aggregation>("aggregation", text);
-}
+inline constexpr Names<2> kNames<Aggregation> = {"aggregation", {"mean", "sum"}};
 template <>
-inline constexpr std::array<std::string_view, 3> kNames<Readout> = {"max", "mean", "sum"};
-[[nodiscard]] inline Readout parse_readout(std::string_view text) { return parse_name<Readout>("readout", text); }
+inline constexpr Names<3> kNames<Readout> = {"readout", {"max", "mean", "sum"}};
 /// The letters are the paper's.
 template <>
-inline constexpr std::array<std::string_view, 8> kNames<Distribution> = {
-    "normal", "uniform", "xavier-normal", "xavier-uniform", "N", "U", "XN", "XU"};
-[[nodiscard]] inline Distribution parse_distribution(std::string_view text) {
-  return static_cast<Distribution>(place_of(kNames<Distribution>, "distribution", text) % 4);
-}
+inline constexpr Names<8> kNames<Distribution> = {
+    "distribution", {"normal", "uniform", "xavier-normal", "xavier-uniform", "N", "U", "XN", "XU"}, 4};
 [[nodiscard]] inline bool is_xavier(Distribution value) {
   return value == Distribution::xavier_normal || value == Distribution::xavier_uniform;
 }
 template <>
-inline constexpr std::array<std::string_view, 2> kNames<TwoSets> = {"edges", "all"};
-[[nodiscard]] inline TwoSets parse_two_sets(std::string_view text) {
-  return parse_name<TwoSets>("choice of two-sets", text);
-}
+inline constexpr Names<2> kNames<TwoSets> = {"choice of two-sets", {"edges", "all"}};
 template <>
-inline constexpr std::array<std::string_view, 3> kNames<Norm> = {"none", "batch", "layer"};
-[[nodiscard]] inline Norm parse_norm(std::string_view text) { return parse_name<Norm>("norm", text); }
+inline constexpr Names<3> kNames<Norm> = {"norm", {"none", "batch", "layer"}};
 
 /// The models; what each of them takes is in nn/kinds.hpp. gcn: pre-convolutions of the deterministic features,
 /// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.

@@ -220,14 +220,9 @@ wl::SetKind triples(const ModelConfig& config) {
 
 Level typed(wl::SetKind sets, std::vector<std::string> convs, std::size_t below,
             const std::vector<std::uint64_t>& types, std::string_view what) {
-  if (types.empty()) throw InputError(fmt::format("model: no isomorphism types of {} are given", what));
-  Level level;
-  level.sets = sets;
-  level.convs = std::move(convs);
-  level.on_nodes = below > 0;
-  level.inputs = below + types.size();
-  level.types = types;
-  return level;
+  if (types.empty()) throw InputError("model: no isomorphism types of {} are given", what);
+  return {
+      .sets = sets, .convs = std::move(convs), .inputs = below + types.size(), .on_nodes = below > 0, .types = types};
 }
 
 }  // namespace
@@ -263,13 +258,13 @@ std::vector<Level> levels(const ModelConfig& config) {
   if (config.kind == "gcn3") {
     return {typed(triples(config), numbered("convs", 1 + config.layers), 0, config.triple_types, "3-sets")};
   }
-  if (config.kind != "gcn123") throw InputError(fmt::format("model {} is not made of levels", config.kind));
-  Level nodes;
-  nodes.sets = {1, wl::SetChoice::all};
-  nodes.convs = numbered("level1", config.node_layers);
-  nodes.inputs = config.node_inputs();
-  nodes.features = true;
-  nodes.random = config.random_dims();
+  if (config.kind != "gcn123") throw InputError("model {} is not made of levels", config.kind);
+  const Level nodes = {.sets = {1, wl::SetChoice::all},
+                       .convs = numbered("level1", config.node_layers),
+                       .inputs = config.node_inputs(),
+                       .features = true,
+                       .random = config.random_dims(),
+                       .types = {}};
   return {nodes,
           typed(pairs(config), numbered("level2", config.pair_layers), config.width, config.pair_types, "2-sets"),
           typed(triples(config), numbered("level3", config.layers), config.width, config.triple_types, "3-sets")};

@@ -102,8 +102,8 @@ class StepCheck {
  private:
   template <class... T>
   [[noreturn]] void refuse(fmt::format_string<T...> text, T&&... values) const {
-    throw InputError(fmt::format("{}step {} ({}, {}): {}", place_ ? place_(at_) : "network, ", at_, step_.name,
-                                 name(step_.operation), fmt::format(text, std::forward<T>(values)...)));
+    throw InputError("{}step {} ({}, {}): {}", place_ ? place_(at_) : "network, ", at_, step_.name,
+                     name(step_.operation), fmt::format(text, std::forward<T>(values)...));
   }
   void expect(std::string_view what, std::size_t found, std::size_t expected) const {
     if (found != expected) refuse("{}: found {}, expected {}", what, found, expected);
@@ -296,22 +296,20 @@ void validate(const Program& program, const Place& place) {
   std::set<std::size_t> used;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     if (!names.insert(program.steps[i].name).second) {
-      throw InputError(fmt::format("{}step {}: there is a step '{}' before it", place ? place(i) : "network, ", i,
-                                   program.steps[i].name));
+      throw InputError("{}step {}: there is a step '{}' before it", place ? place(i) : "network, ", i,
+                       program.steps[i].name);
     }
     StepCheck(program, i, used, place).run();
   }
   if (const Space last = program.steps.back().space;
       last != Space::graph && last != Space::node && last != Space::edge) {
-    throw InputError(
-        fmt::format("{}its last step, {}, gives the logits and is over {}, expected a row per graph, node "
-                    "or edge",
-                    place ? place(program.steps.size() - 1) : "network: ", program.steps.back().name,
-                    name(program.steps.back().space)));
+    throw InputError("{}its last step, {}, gives the logits and is over {}, expected a row per graph, node or edge",
+                     place ? place(program.steps.size() - 1) : "network: ", program.steps.back().name,
+                     name(program.steps.back().space));
   }
   for (std::size_t t = 0; t < program.parameters.tensors.size(); ++t) {
     if (!used.contains(t)) {
-      throw InputError(fmt::format("network: no step uses the parameter {}", program.parameters.tensors[t].name));
+      throw InputError("network: no step uses the parameter {}", program.parameters.tensors[t].name);
     }
   }
 }

@@ -18,10 +18,8 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "nn/model.hpp"
@@ -146,20 +144,21 @@ using Place = std::function<std::string(std::size_t step)>;
 void validate(const Program& program, const Place& place = {});
 
 template <>
-inline constexpr std::array<std::string_view, 10> kNames<Space> = {"graph", "node",       "arc",        "pair", "set2",
-                                                                   "set3",  "connected2", "connected3", "edge", "root"};
+inline constexpr Names<10> kNames<Space> = {
+    "space", {"graph", "node", "arc", "pair", "set2", "set3", "connected2", "connected3", "edge", "root"}};
 template <>
-inline constexpr std::array<std::string_view, 16> kNames<Link> = {
-    "own",  "neighbours", "arcs",  "members", "whole",   "diagonal", "rest",   "on-diagonal",
-    "ends", "second",     "first", "by-root", "by-node", "straight", "turned", "sized"};
+inline constexpr Names<16> kNames<Link> = {
+    "link",
+    {"own", "neighbours", "arcs", "members", "whole", "diagonal", "rest", "on-diagonal", "ends", "second", "first",
+     "by-root", "by-node", "straight", "turned", "sized"}};
 template <>
-inline constexpr std::array<std::string_view, 3> kNames<Reduce> = {"sum", "mean", "max"};
+inline constexpr Names<3> kNames<Reduce> = {"reduction", {"sum", "mean", "max"}};
 template <>
-inline constexpr std::array<std::string_view, 9> kNames<Operation> = {
-    "input", "linear", "aggregate", "product", "concat", "add", "normalise", "activate", "dropout"};
+inline constexpr Names<9> kNames<Operation> = {
+    "operation", {"input", "linear", "aggregate", "product", "concat", "add", "normalise", "activate", "dropout"}};
 template <>
-inline constexpr std::array<std::string_view, 7> kNames<Source> = {"features", "drawn",     "random",  "edges",
-                                                                   "types",    "adjacency", "distance"};
+inline constexpr Names<7> kNames<Source> = {"source",
+                                            {"features", "drawn", "random", "edges", "types", "adjacency", "distance"}};
 
 /// The space whose rows are these.
 [[nodiscard]] Space space_of(Unit unit);

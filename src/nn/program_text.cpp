@@ -279,8 +279,7 @@ std::string program_page(const Program& program, const GraphSize& graph, const s
     const int y = middle(s) - kBox / 2;
     boxes += fmt::format(
         "<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" rx=\"5\" fill=\"{4}\" stroke=\"{4}\"><title>{5}: {6} "
-        "over "
-        "{7}, {8} columns, {9} parameters, {10:.4g} multiplications</title></rect>\n"
+        "over {7}, {8} columns, {9} parameters, {10:.4g} multiplications</title></rect>\n"
         "<text x=\"{11}\" y=\"{12}\">{5}</text><text class=\"small\" x=\"{11}\" y=\"{13}\">{6}</text>\n"
         "<text class=\"small\" text-anchor=\"end\" x=\"{14}\" y=\"{12}\">{7} × {8}</text>"
         "<text class=\"small\" text-anchor=\"end\" x=\"{14}\" y=\"{13}\">{15}</text>\n",

@@ -20,21 +20,26 @@
 
 namespace tyche::nn {
 
-// The names of enumerations as people type them, one list each: name(Activation::elu) is "elu",
-// parse_name<Activation>("activation", "relu") is Activation::relu.
+// Enumerations as people type them: name(Activation::elu) is "elu", parse<Activation>("relu") is Activation::relu.
 
-/// In the order of the enumeration; names behind those are others for its values, from the first on again.
+/// What an enumeration is called, and its values; names behind those are others for them, from the first on again.
+template <std::size_t kCount>
+struct Names {
+  std::string_view what;
+  std::array<std::string_view, kCount> names;
+  std::size_t values = kCount;
+};
 template <class Enum>
-inline constexpr std::array<std::string_view, 0> kNames{};
+inline constexpr Names<0> kNames{};
 
 template <class Enum>
 [[nodiscard]] constexpr std::span<const std::string_view> names_of() {
-  return kNames<Enum>;
+  return kNames<Enum>.names;
 }
 
 template <class Enum>
-requires(!kNames<Enum>.empty()) [[nodiscard]] std::string_view name(Enum value) {
-  return kNames<Enum>.at(static_cast<std::size_t>(value));
+requires(!kNames<Enum>.names.empty()) [[nodiscard]] std::string_view name(Enum value) {
+  return kNames<Enum>.names.at(static_cast<std::size_t>(value));
 }
 
 /// The place of a name in a list. Throws InputError "unknown WHAT 'TEXT'; there are …" on one that is not in it.
@@ -42,17 +47,15 @@ requires(!kNames<Enum>.empty()) [[nodiscard]] std::string_view name(Enum value) 
                                    std::string_view text);
 
 template <class Enum>
-[[nodiscard]] Enum parse_name(std::string_view what, std::string_view text) {
-  return static_cast<Enum>(place_of(kNames<Enum>, what, text));
+[[nodiscard]] Enum parse(std::string_view text) {
+  return static_cast<Enum>(place_of(kNames<Enum>.names, kNames<Enum>.what, text) % kNames<Enum>.values);
 }
 
 enum class Random { features, marks, colours, uniform_marks, class_marks };
 
-/// The parser throws InputError that lists the names.
 template <>
-inline constexpr std::array<std::string_view, 5> kNames<Random> = {"features", "marks", "colours", "uniform-marks",
-                                                                   "class-marks"};
-[[nodiscard]] inline Random parse_random(std::string_view text) { return parse_name<Random>("random input", text); }
+inline constexpr Names<5> kNames<Random> = {"random input",
+                                            {"features", "marks", "colours", "uniform-marks", "class-marks"}};
 
 /// The depth of a path that goes on until every node has a colour of its own.
 inline constexpr std::uint32_t kLeaf = std::numeric_limits<std::uint32_t>::max();

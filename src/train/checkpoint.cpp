@@ -22,14 +22,14 @@ constexpr const char* kMoments[] = {"", "adam.m.", "adam.v."};
 const std::string& metadata_at(const TensorFile& file, const std::string& key, const std::string& path) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end()) {
-    throw InputError::at(path, "metadata", fmt::format("has no '{}'; this is not a checkpoint of tyche train", key));
+    throw InputError::at(path, "metadata", "has no '{}'; this is not a checkpoint of tyche train", key);
   }
   return found->second;
 }
 
 [[noreturn]] void refuse(const std::string& path, std::string_view key, const std::string& wanted,
                          std::string_view found) {
-  throw InputError::at(path, "metadata", fmt::format("{}: expected {}, found '{}'", key, wanted, found));
+  throw InputError::at(path, "metadata", "{}: expected {}, found '{}'", key, wanted, found);
 }
 
 std::uint64_t number_at(const TensorFile& file, const std::string& key, const std::string& path) {
@@ -57,7 +57,7 @@ engine::Standard standard_at(const TensorFile& file, const std::string& what, st
                             numbers_at(file, what + "_deviation", count, path)};
   const auto good = [](double deviation) { return deviation > 0; };
   if (!std::ranges::all_of(standard.deviation, good)) {
-    throw InputError::at(path, "metadata", fmt::format("{}_deviation: expected numbers above 0", what));
+    throw InputError::at(path, "metadata", "{}_deviation: expected numbers above 0", what);
   }
   return standard;
 }

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <map>
+#include <regex>
 #include <utility>
 
 #include "nn/description.hpp"
@@ -65,7 +66,7 @@ RunConfig defaults_under(const std::map<std::string, nlohmann::json>& values, st
       throw InputError::at(name, key, error.what());
     }
   };
-  const nn::Random random = read("model.random", "features", nn::parse_random);
+  const nn::Random random = read("model.random", "features", nn::parse<nn::Random>);
   return read("model.kind", "gcn", [&](const std::string& kind) { return default_config(kind, random); });
 }
 
@@ -75,7 +76,7 @@ RunConfig default_config(const std::string& kind, nn::Random random) {
   RunConfig config;
   config.model.kind = kind;
   if (const std::string why = nn::why_unused(config.model, "random"); random != nn::Random::features && !why.empty()) {
-    throw InputError(fmt::format("{} has no random {}: {}", kind, nn::name(random), why));
+    throw InputError("{} has no random {}: {}", kind, nn::name(random), why);
   }
   config.model.random = random;
   config.model.depth = nn::default_depth(random);
@@ -99,12 +100,8 @@ RunConfig call_config(const std::string& kind, nn::Random random) {
 double default_learning_rate(const nn::ModelConfig& model) { return nn::kind_of(model).learning_rate(model); }
 
 std::string without_threads(const std::string& description) {
-  const std::size_t comma = description.rfind(", ");
-  if (comma == std::string::npos) return description;
-  const std::string last = description.substr(comma + 2);
-  const std::size_t digits = last.find_first_not_of("0123456789");
-  const std::string unit = digits == std::string::npos ? "" : last.substr(digits);
-  return digits > 0 && (unit == " thread" || unit == " threads") ? description.substr(0, comma) : description;
+  static const std::regex threads(", [0-9]+ threads?$");
+  return std::regex_replace(description, threads, "");
 }
 
 void validate(const RunConfig& config) {

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <numeric>
-#include <set>
 
 #include "datasets/split.hpp"
 #include "graph/sets.hpp"
@@ -22,7 +19,6 @@
 #include "support/version.hpp"
 #include "support/words.hpp"
 #include "train/fields.hpp"
-#include "train/objective.hpp"
 #include "train/start.hpp"
 
 namespace tyche::train {
@@ -39,8 +35,7 @@ void resolve_split(RunConfig& config, const GraphSet& set) {
   const std::vector<datasets::Fold> said = said_folds(set, config);
   const auto count = static_cast<std::uint32_t>(said.size());
   if (folds.count != RunConfig{}.folds.count && folds.count != count) {
-    throw InputError(
-        fmt::format("folds.count is {}, but {} has {} fold{}", folds.count, folds.split, count, count == 1 ? "" : "s"));
+    throw InputError("folds.count is {}, but {} has {} fold{}", folds.count, folds.split, count, count == 1 ? "" : "s");
   }
   folds.count = count;
   folds.split_hash = datasets::split_hash(said);
@@ -71,19 +66,19 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
     const std::string where = split ? fmt::format("{}: fold {}", config.folds.split, f) : fmt::format("fold {}", f);
     const std::vector<std::uint32_t>& graphs = data.folds[f].validation;
     if (graphs.empty()) {
-      throw InputError(fmt::format("{} has no validation part, which is to choose the best epoch{}", where,
-                                   split ? "" : "; set some graphs aside for it"));
+      throw InputError("{} has no validation part, which is to choose the best epoch{}", where,
+                       split ? "" : "; set some graphs aside for it");
     }
     if (learns_numbers(config)) {
       if (!std::ranges::all_of(graphs, [&](std::uint32_t g) { return data.learned.missing(g, true); })) continue;
-      throw InputError(fmt::format("{}: every target of the validation part is missing", where));
+      throw InputError("{}: every target of the validation part is missing", where);
     }
     const std::vector<int> missing = lacking(data, config, graphs);
     const std::string& by = config.selection.by;
     if (missing.empty() || by == "loss" || by == "accuracy") continue;
-    throw InputError(fmt::format("{}: the validation part has no {} with label {}, so it cannot choose{}", where,
-                                 name(config.model.unit), missing.front(),
-                                 split ? "" : "; the stratified scheme spreads labels evenly"));
+    throw InputError("{}: the validation part has no {} with label {}, so it cannot choose{}", where,
+                     name(config.model.unit), missing.front(),
+                     split ? "" : "; the stratified scheme spreads labels evenly");
   }
 }
 
@@ -104,8 +99,8 @@ void check_sorted(const TrainingData& data, const RunConfig& config) {
     const auto train = class_sizes(data, config, data.folds[f].train);
     const auto test = class_sizes(data, config, data.folds[f].test);
     const auto fail = [&](const std::string& what) {
-      throw Remedied(InputError(fmt::format("{}: the graphs are sorted by label, and folds are contiguous: fold {} {}",
-                                            data.dataset->name, f, what)),
+      throw Remedied(InputError("{}: the graphs are sorted by label, and folds are contiguous: fold {} {}",
+                                data.dataset->name, f, what),
                      Remedy::stratify);
     };
     for (std::size_t c = 0; c < classes; ++c) {
@@ -121,21 +116,110 @@ void check_sorted(const TrainingData& data, const RunConfig& config) {
   }
 }
 
-/// As label_values(), of nodes.
-std::vector<int> node_label_values(const GraphSet& set) {
-  std::set<int> values;
-  for (const auto& own : set.node_labels) values.insert(own.begin(), own.end());
-  values.erase(kNoLabel);
-  if (values.size() < 2) {
-    throw InputError(values.empty() ? fmt::format("{}: the nodes have no labels to learn; JSON lines have them under "
-                                                  "\"node_labels\", CSV and GraphML in a column node_label, and where "
-                                                  "there are none types are taken",
-                                                  set.name)
-                                    : fmt::format("{}: every node has the label {}; telling classes apart takes at "
-                                                  "least two",
-                                                  set.name, *values.begin()));
+void target_warnings(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
+  const Learned& targets = data.learned;
+  const auto bit = [](float t) { return std::isnan(t) || t == 0 || t == 1; };
+  if (!learns_bits(config) && std::all_of(targets.rows.begin(), targets.rows.end(), bit)) {
+    warnings.emplace_back("all targets are 0 or 1: the binary loss (--loss binary) learns how likely each is");
   }
-  return {values.begin(), values.end()};
+  const std::string_view unit = name(data.learned.units.unit());
+  for (std::size_t f = 0; f < data.folds.size(); ++f) {
+    if (config.folds.only && *config.folds.only != f) continue;
+    const std::vector<std::uint32_t>& train = data.folds[f].train;
+    for (std::size_t c = 0; c < targets.columns; ++c) {
+      if (!constant_column(targets, train, c)) continue;
+      const std::size_t column = target_column(config, c);
+      const auto missing = [&](std::uint32_t g) { return std::isnan(targets.rows[g * targets.columns + c]); };
+      warnings.push_back(
+          std::ranges::all_of(train, missing)
+              ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit, column)
+          : learns_bits(config)
+              ? fmt::format("fold {}: target {} is the same in every training {}; it cannot learn it", f, c, unit)
+              : fmt::format("fold {}: target {} is {} in every training {}; it is not scaled (deviation 1)", f, column,
+                            standard_of(targets, train).mean[c], unit));
+    }
+  }
+}
+
+/// Graphs that are tested with types or labels that their fold was not trained on.
+void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
+  const std::vector<Categorical> kinds = categorical(data.dataset->set, config.data.features);
+  std::vector<std::set<std::uint32_t>> strange(kinds.size());
+  std::set<std::uint64_t> sets;
+  std::size_t graphs = 0;
+  for (std::size_t f = 0; f < data.folds.size() && !config.folds.all_graphs(); ++f) {
+    if (config.folds.only && *config.folds.only != f) continue;
+    const std::vector<std::uint32_t> train = data.learned.units.graphs_of(data.folds[f].train),
+                                     test = data.learned.units.graphs_of(data.folds[f].test);
+    std::set<std::uint32_t> met;  // graphs that are tested with such
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      const Categorical& kind = kinds[k];
+      if (kind.known.size() < 2) continue;
+      std::set<std::uint32_t> seen;
+      for (const std::uint32_t g : train) {
+        const std::vector<std::uint32_t> own = kind.values(g);
+        seen.insert(own.begin(), own.end());
+      }
+      for (const std::uint32_t g : test) {
+        for (const std::uint32_t value : kind.values(g)) {
+          if (seen.contains(value) || !std::ranges::binary_search(kind.known, value)) continue;
+          strange[k].insert(value);
+          met.insert(g);
+        }
+      }
+    }
+    const std::vector<std::set<std::uint64_t>> known = used_set_types(data.set_types, train);
+    for (std::size_t level = 0; level < data.set_types.size(); ++level) {
+      for (const std::uint32_t g : test) {
+        for (const std::uint64_t type : data.set_types[level][g]) {
+          if (known[level].contains(type)) continue;
+          sets.insert(type);
+          met.insert(g);
+        }
+      }
+    }
+    graphs += met.size();
+  }
+  if (graphs == 0) return;
+  std::vector<std::string> what;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const char* end = !kinds[k].first ? ":" : strange[k].size() > 1 ? "s" : "";
+    if (strange[k].empty()) continue;
+    what.push_back(fmt::format("{}{} {}", kinds[k].what, end, fmt::join(strange[k], ", ")));
+  }
+  if (!sets.empty()) what.push_back(fmt::format("{} type{} of sets", sets.size(), sets.size() == 1 ? "" : "s"));
+  warnings.push_back(fmt::format("{} graph{} tested with what {} fold's training part did not see: {}", graphs,
+                                 graphs == 1 ? " is" : "s are", graphs == 1 ? "its" : "their", fmt::join(what, "; ")));
+}
+
+/// Whether every node of every graph (with neighbours) is the same to the network, so that graphs are too: step by
+/// step, whether a value is the same in all rows of all graphs.
+bool sees_nothing(const RunConfig& config) {
+  const FeatureSpec& spec = config.data.features;
+  const nn::Program network = nn::program(config.model);
+  if (spec.weighted) return false;
+  std::vector<bool> same;
+  for (const nn::Step& step : network.steps) {
+    const auto alike = [&](const nn::Term& term) {
+      return same[term.value] && (term.link == nn::Link::own || term.reduce != nn::Reduce::sum);
+    };
+    const bool all = std::all_of(step.terms.begin(), step.terms.end(), alike);
+    switch (step.operation) {
+      case nn::Operation::input:
+        same.push_back(step.source == nn::Source::features && spec.type_columns() + spec.numbers() == 0);
+        break;
+      case nn::Operation::aggregate:
+        same.push_back(all && step.epsilon == nn::kNone && (step.arcs == nn::kNone || same[step.arcs]) &&
+                       (step.onto == nn::kNone || same[step.onto]));
+        break;
+      case nn::Operation::product:
+        same.push_back(false);
+        break;
+      default:
+        same.push_back(all);
+    }
+  }
+  return same.back();
 }
 
 }  // namespace
@@ -154,9 +238,8 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   choose_target(config, set);
   if (set.graphs.size() < 2 && unit_of(config) == Unit::graph) {
     throw InputError(
-        fmt::format("{}: {} graph{} here; cross-validation trains on some graphs and tests on others, so it "
-                    "takes at least two",
-                    path.string(), set.graphs.size(), set.graphs.size() == 1 ? "" : "s"));
+        "{}: {} graph{} here; cross-validation trains on some graphs and tests on others, so it takes at least two",
+        path.string(), set.graphs.size(), set.graphs.size() == 1 ? "" : "s");
   }
   if (config.version.empty()) config.version = kVersion;
   adopt_start(config);
@@ -170,8 +253,8 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   config.data.hash = data_hash(dataset, config);
   config.data.graphs = set.graphs.size();
   if (!config.model.network.empty() && nn::described(config.model.network).unit != unit_of(config)) {
-    throw InputError(fmt::format("the network gives a value per {}, but {} are learned (--target)",
-                                 name(nn::described(config.model.network).unit), name(*config.data.target)));
+    throw InputError("the network gives a value per {}, but {} are learned (--target)",
+                     name(nn::described(config.model.network).unit), name(*config.data.target));
   }
   config.model.unit = unit_of(config);
   resolve_split(config, set);
@@ -179,23 +262,22 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   if (config.training.average > 0 && !config.given.contains("selection.test")) config.selection.test = "end";
   apply_recipe(config, dataset);
   adopt_inputs(config);
-  config.data.labels = learns_numbers(config)             ? std::vector<int>{}
-                       : config.model.unit == Unit::graph ? label_values(set)
-                                                          : node_label_values(set);
-  config.model.classes =
-      static_cast<std::uint32_t>(learns_numbers(config) ? Learned(set, config).columns : config.data.labels.size());
+  const Learned learned(set, config);
+  const bool numbers = learns_numbers(config);
+  config.data.labels = numbers ? std::vector<int>{} : label_values(set, learned);
+  config.model.classes = static_cast<std::uint32_t>(numbers ? learned.columns : config.data.labels.size());
   config.model.input_features = spec.columns();
   config.model.edge_features = spec.edge_columns();
   if (const std::string why = nn::why_unused(config.model, "edge_features");
       config.model.edge_features > 0 && !why.empty()) {
-    throw Remedied(InputError(fmt::format("{}: edges have labels or attributes, for which {} has no use: {}", set.name,
-                                          config.model.kind, why)),
+    throw Remedied(InputError("{}: edges have labels or attributes, for which {} has no use: {}", set.name,
+                              config.model.kind, why),
                    Remedy::ignore_edges);
   }
   if (spec.weighted && !config.model.on_nodes()) {
-    throw Remedied(InputError(fmt::format("{}: edges have weights, and {} passes no messages along edges", set.name,
-                                          config.model.kind)),
-                   Remedy::ignore_edges);
+    throw Remedied(
+        InputError("{}: edges have weights, and {} passes no messages along edges", set.name, config.model.kind),
+        Remedy::ignore_edges);
   }
   if (config.model.on_sets()) nn::set_types_from(seen_graphs(set, spec).all(), config.model);
   for (auto* types : {&config.model.pair_types, &config.model.triple_types}) {
@@ -215,25 +297,6 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   validate(config);
 }
 
-std::vector<bool> used_columns(const engine::FeatureBlocks& blocks, std::span<const std::uint32_t> graphs,
-                               std::size_t columns, std::size_t count) {
-  std::vector<bool> used(count, false);
-  std::size_t unused = count;
-  std::vector<float> scratch;
-  for (const std::uint32_t g : graphs) {
-    if (unused == 0) break;
-    const std::span<const float> block = blocks.read(g, scratch);
-    for (std::size_t at = 0; at < block.size(); at += columns) {
-      for (std::size_t c = 0; c < count; ++c) {
-        if (used[c] || block[at + c] == 0) continue;
-        used[c] = true;
-        --unused;
-      }
-    }
-  }
-  return used;
-}
-
 std::vector<std::set<std::uint64_t>> used_set_types(const SetTypes& types, std::span<const std::uint32_t> graphs) {
   std::vector<std::set<std::uint64_t>> used(types.size());
   for (std::size_t level = 0; level < types.size(); ++level) {
@@ -242,24 +305,21 @@ std::vector<std::set<std::uint64_t>> used_set_types(const SetTypes& types, std::
   return used;
 }
 
-TrainingData::Inputs TrainingData::inputs_of(const RunConfig& config, std::uint32_t fold) const {
-  if (!scaled()) return {};
-  return {rescaled(features, config.data.features.columns(), scales[fold].nodes),
-          rescaled(edge_features, config.data.features.edge_columns(), scales[fold].edges)};
-}
-
-engine::Data TrainingData::view(const Inputs& own) const {
-  const auto& nodes = own.nodes.empty() ? features : own.nodes;
-  const auto& edges = own.edges.empty() ? edge_features : own.edges;
+engine::Data TrainingData::view() const {
   const engine::Targets targets =
       classes.empty() ? engine::Targets::real(learned.rows, learned.columns) : engine::Targets(classes);
-  return {seen,    targets.weighted_by_graph(weights), nodes, edges, learned.of_graphs() ? nullptr : &learned.units,
-          weighted};
+  const Units* const units = learned.of_graphs() ? nullptr : &learned.units;
+  return {seen, targets.weighted_by_graph(weights), features, edge_features, units, weighted};
 }
 
-engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const {
+engine::Job TrainingData::job(const RunConfig& config, std::optional<std::uint32_t> fold) const {
   engine::Job job;
-  job.data = view(own);
+  job.data = view();
+  if (fold && scaled()) {
+    const FeatureSpec& spec = config.data.features;
+    job.data.features = rescaled(features, spec.columns(), scales[*fold].nodes);
+    job.data.edge_features = rescaled(edge_features, spec.edge_columns(), scales[*fold].edges);
+  }
   job.model = config.model;
   job.loss = loss_of(config);
   job.epochs = config.training.epochs;
@@ -326,19 +386,19 @@ std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const Run
       std::erase_if(*list, [&](std::uint32_t unit) { return learned.missing(unit, numbers); });
     }
     if (!folds[f].train.empty() && !folds[f].test.empty()) continue;
-    throw InputError(fmt::format("fold {} has no {} with something to learn in its {} part", f,
-                                 name(learned.units.unit()), folds[f].train.empty() ? "training" : "test"));
+    throw InputError("fold {} has no {} with something to learn in its {} part", f, name(learned.units.unit()),
+                     folds[f].train.empty() ? "training" : "test");
   }
   return folds;
 }
 
 std::string weights_hash(std::span<const float> weights, std::uint64_t graphs) {
   if (weights.size() != graphs) {
-    throw InputError(fmt::format("{} weights for {} graphs; expected one for each", weights.size(), graphs));
+    throw InputError("{} weights for {} graphs; expected one for each", weights.size(), graphs);
   }
   for (std::size_t g = 0; g < weights.size(); ++g) {
     if (weights[g] >= 0 && std::isfinite(weights[g])) continue;
-    throw InputError(fmt::format("graph {} has the weight {}; expected a finite number from 0 on", g, weights[g]));
+    throw InputError("graph {} has the weight {}; expected a finite number from 0 on", g, weights[g]);
   }
   if (std::all_of(weights.begin(), weights.end(), [](float w) { return w == 1; })) return "";
   return fmt::format("{:016x}", hash_bytes({reinterpret_cast<const char*>(weights.data()), weights.size_bytes()}));
@@ -348,34 +408,22 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
   TrainingData data;
   const std::string hash = weights.empty() ? "" : weights_hash(weights, dataset.set.graphs.size());
   if (hash != config.data.weights) {
-    throw InputError(weights.empty()
-                         ? "this run was begun with a weight for each graph, which no file has: it can go on "
-                           "only where they are given again"
-                         : "the weights of the graphs are not those that this run was begun with");
+    throw InputError(weights.empty() ? "this run was begun with a weight for each graph, which no file has: it can go "
+                                       "on only where they are given again"
+                                     : "the weights of the graphs are not those that this run was begun with");
   }
-  if (!hash.empty()) data.weights.assign(weights.begin(), weights.end());
   data.dataset = &dataset;
   data.learned = Learned(dataset.set, config);
   data.weighted = sees_weights(dataset.set, config.data.features);
-  if (!data.learned.of_graphs() && !data.weights.empty()) {
-    std::vector<float> by_unit;
-    for (std::uint32_t g = 0; g < data.learned.units.graphs(); ++g) {
-      by_unit.insert(by_unit.end(), data.learned.units.count(g), weights[g]);
-    }
-    data.weights = std::move(by_unit);
+  for (std::uint32_t g = 0; !hash.empty() && g < weights.size(); ++g) {
+    data.weights.insert(data.weights.end(), data.learned.units.count(g), weights[g]);
   }
   data.features = make_features(dataset.set, config.data.features);
   data.edge_features = make_edge_features(dataset.set, config.data.features);
   data.seen = seen_graphs(dataset.set, config.data.features);
   if (config.data.features.other) data.set_types = set_types_of(data.seen, config.model);
   const bool numbers = learns_numbers(config);
-  if (!numbers && data.learned.of_graphs()) data.classes = classes_of(dataset.set, config.data.labels);
-  for (std::size_t i = 0; !numbers && !data.learned.of_graphs() && i < data.learned.labels.size(); ++i) {
-    const auto place = std::lower_bound(config.data.labels.begin(), config.data.labels.end(), data.learned.labels[i]);
-    data.classes.push_back(data.learned.labels[i] == kNoLabel
-                               ? engine::kMissingLabel
-                               : static_cast<std::uint32_t>(place - config.data.labels.begin()));
-  }
+  if (!numbers) data.classes = classes_of(dataset.set, data.learned, config.data.labels);
   data.folds = folds_of(dataset, config);
   for (const datasets::Fold& fold : data.folds) {
     const FeatureSpec& spec = config.data.features;
@@ -386,7 +434,7 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
     engine::Standard& standard = data.standards.emplace_back();
     if (numbers && !learns_bits(config)) {
       standard = {std::vector<double>(data.learned.columns, 0), std::vector<double>(data.learned.columns, 1)};
-      if (config.data.scale_targets) standard = standard_of(data.learned.reals(), fold.train, data.weights);
+      if (config.data.scale_targets) standard = standard_of(data.learned, fold.train, data.weights);
     }
     data.class_weights.push_back(
         numbers ? std::vector<float>{}
@@ -398,121 +446,6 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
   if (config.selection.on()) check_validation(data, config);
   return data;
 }
-
-namespace {
-
-void target_warnings(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
-  const RealTargets targets = data.learned.reals();
-  const auto bit = [](float t) { return std::isnan(t) || t == 0 || t == 1; };
-  if (!learns_bits(config) && std::all_of(targets.rows.begin(), targets.rows.end(), bit)) {
-    warnings.emplace_back("all targets are 0 or 1: the binary loss (--loss binary) learns how likely each is");
-  }
-  const std::string_view unit = name(data.learned.units.unit());
-  for (std::size_t f = 0; f < data.folds.size(); ++f) {
-    if (config.folds.only && *config.folds.only != f) continue;
-    const std::vector<std::uint32_t>& train = data.folds[f].train;
-    for (std::size_t c = 0; c < targets.columns; ++c) {
-      if (!constant_column(targets, train, c)) continue;
-      const std::size_t column = target_column(config, c);
-      const auto missing = [&](std::uint32_t g) { return std::isnan(targets.rows[g * targets.columns + c]); };
-      warnings.push_back(
-          std::ranges::all_of(train, missing)
-              ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit, column)
-          : learns_bits(config)
-              ? fmt::format("fold {}: target {} is the same in every training {}; it cannot learn it", f, c, unit)
-              : fmt::format("fold {}: target {} is {} in every training {}; it is not scaled (deviation 1)", f, column,
-                            standard_of(targets, train).mean[c], unit));
-    }
-  }
-}
-
-/// Graphs that are tested with types or labels that their fold was not trained on.
-void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
-  const FeatureSpec& spec = config.data.features;
-  const std::vector<Meaning> of_nodes = meanings(spec, false), of_edges = meanings(spec, true);
-  std::map<std::string, std::set<std::uint32_t>> strange;
-  std::set<std::uint64_t> sets;
-  std::size_t graphs = 0;
-  std::vector<float> scratch;
-  const auto look = [&](const engine::FeatureBlocks& blocks, std::uint32_t g, std::size_t columns,
-                        const std::vector<Meaning>& meaning, const std::vector<bool>& used) {
-    bool any = false;
-    if (std::find(used.begin(), used.end(), false) == used.end()) return any;
-    const std::span<const float> block = blocks.read(g, scratch);
-    for (std::size_t at = 0; at < block.size(); at += columns) {
-      for (std::size_t c = 0; c < meaning.size(); ++c) {
-        if (block[at + c] == 0 || used[c] || meaning[c].what.empty()) continue;
-        strange[meaning[c].what].insert(meaning[c].value);
-        any = true;
-      }
-    }
-    return any;
-  };
-  for (std::size_t f = 0; f < data.folds.size() && !config.folds.all_graphs(); ++f) {
-    if (config.folds.only && *config.folds.only != f) continue;
-    const std::vector<std::uint32_t> train = data.learned.units.graphs_of(data.folds[f].train);
-    const auto nodes = used_columns(data.features, train, spec.columns(), of_nodes.size());
-    const auto edges = used_columns(data.edge_features, train, spec.edge_columns(), of_edges.size());
-    const std::vector<std::set<std::uint64_t>> known = used_set_types(data.set_types, train);
-    for (const std::uint32_t g : data.learned.units.graphs_of(data.folds[f].test)) {
-      const bool node = look(data.features, g, spec.columns(), of_nodes, nodes);
-      const bool edge = look(data.edge_features, g, spec.edge_columns(), of_edges, edges);
-      bool any = node || edge;
-      for (std::size_t level = 0; level < data.set_types.size(); ++level) {
-        for (const std::uint64_t type : data.set_types[level][g]) {
-          if (known[level].contains(type)) continue;
-          sets.insert(type);
-          any = true;
-        }
-      }
-      graphs += any ? 1 : 0;
-    }
-  }
-  if (graphs == 0) return;
-  std::vector<std::string> what;
-  for (const char* first : {"node type", "edge label", ""}) {
-    for (const auto& [name, values] : strange) {
-      const bool plain = !name.ends_with(':');  // types and labels go before the other categories
-      if (plain ? name != first : *first != '\0') continue;
-      what.push_back(fmt::format("{}{} {}", name, plain && values.size() > 1 ? "s" : "", fmt::join(values, ", ")));
-    }
-  }
-  if (!sets.empty()) what.push_back(fmt::format("{} type{} of sets", sets.size(), sets.size() == 1 ? "" : "s"));
-  warnings.push_back(fmt::format("{} graph{} tested with what {} fold's training part did not see: {}", graphs,
-                                 graphs == 1 ? " is" : "s are", graphs == 1 ? "its" : "their", fmt::join(what, "; ")));
-}
-
-/// Whether every node of every graph (with neighbours) is the same to the network, so that graphs are too: step by
-/// step, whether a value is the same in all rows of all graphs.
-bool sees_nothing(const RunConfig& config) {
-  const FeatureSpec& spec = config.data.features;
-  const nn::Program network = nn::program(config.model);
-  if (spec.weighted) return false;
-  std::vector<bool> same;
-  for (const nn::Step& step : network.steps) {
-    const auto alike = [&](const nn::Term& term) {
-      return same[term.value] && (term.link == nn::Link::own || term.reduce != nn::Reduce::sum);
-    };
-    const bool all = std::all_of(step.terms.begin(), step.terms.end(), alike);
-    switch (step.operation) {
-      case nn::Operation::input:
-        same.push_back(step.source == nn::Source::features && spec.type_columns() + spec.numbers() == 0);
-        break;
-      case nn::Operation::aggregate:
-        same.push_back(all && step.epsilon == nn::kNone && (step.arcs == nn::kNone || same[step.arcs]) &&
-                       (step.onto == nn::kNone || same[step.onto]));
-        break;
-      case nn::Operation::product:
-        same.push_back(false);
-        break;
-      default:
-        same.push_back(all);
-    }
-  }
-  return same.back();
-}
-
-}  // namespace
 
 std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config) {
   std::vector<std::string> warnings;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -73,19 +74,11 @@ struct TrainingData {
 
   /// Whether every fold sees inputs of its own.
   [[nodiscard]] bool scaled() const { return !scales.empty() && scales.front() != InputScale{}; }
-  /// What a fold sees of nodes and edges, where that is its own; else nothing.
-  struct Inputs {
-    engine::FeatureBlocks nodes, edges;
-  };
-  [[nodiscard]] Inputs inputs_of(const RunConfig& config, std::uint32_t fold) const;
-  /// Real targets where there are no classes. With inputs of a fold's own, or with those that all share.
-  [[nodiscard]] engine::Data view(const Inputs& own = {}) const;
-  [[nodiscard]] engine::Job job(const RunConfig& config, const Inputs& own = {}) const;
+  /// Real targets where there are no classes. With the inputs that all folds share.
+  [[nodiscard]] engine::Data view() const;
+  /// With the inputs that a fold sees, or with those that all share.
+  [[nodiscard]] engine::Job job(const RunConfig& config, std::optional<std::uint32_t> fold = {}) const;
 };
-
-/// Which of the first `count` columns of blocks of features are anything but 0 somewhere in these graphs.
-[[nodiscard]] std::vector<bool> used_columns(const engine::FeatureBlocks& blocks, std::span<const std::uint32_t> graphs,
-                                             std::size_t columns, std::size_t count);
 
 /// By level, the types of sets that these graphs have.
 [[nodiscard]] std::vector<std::set<std::uint64_t>> used_set_types(const SetTypes& types,

@@ -125,9 +125,7 @@ class PythonWriter {
 /// How one random feature is drawn: its distribution, and what the number is multiplied with.
 std::string distribution_of(const nn::ModelConfig& model) {
   if (model.random_dims() == 0) return "None";
-  const bool normal =
-      model.distribution == nn::Distribution::normal || model.distribution == nn::Distribution::xavier_normal;
-  return fmt::format("(\"{}\", {})", normal ? "normal" : "uniform", engine::feature_scale(model));
+  return fmt::format("(\"{}\", {})", engine::is_normal(model) ? "normal" : "uniform", engine::feature_scale(model));
 }
 
 std::string constants(const Checkpoint& checkpoint) {
@@ -184,15 +182,13 @@ std::string readme(const Checkpoint& checkpoint) {
   if (model.drawn_columns() > 0) {
     random = fmt::format(
         "\nIts input has {} columns per node that are drawn at random ({}): give them as the key `random`, a list with "
-        "a "
-        "list\nof {} numbers per node. `tyche.random_columns` (Python) draws them as training did.\n",
+        "a list\nof {} numbers per node. `tyche.random_columns` (Python) draws them as training did.\n",
         model.drawn_columns(), nn::name(model.random), model.drawn_columns());
   } else if (model.random_dims() > 0) {
     random = fmt::format(
         "\nIts input has {} random features per node ({}). They are drawn afresh for every graph, from PyTorch's\n"
         "generator, unless a graph has the key `random`: a list with a list of {} numbers per node. Answers are meant "
-        "to "
-        "be\naveraged over several draws.\n",
+        "to be\naveraged over several draws.\n",
         model.random_dims(), nn::name(model.distribution), model.random_dims());
   }
   const RunConfig& config = checkpoint.config;
@@ -217,7 +213,7 @@ void export_model(const Checkpoint& checkpoint, const std::filesystem::path& fol
   const nn::ModelConfig& model = checkpoint.config.model;
   std::error_code unknown;
   if (std::filesystem::exists(folder, unknown) && !std::filesystem::is_empty(folder, unknown)) {
-    throw IoError(fmt::format("{}: is there already; a network is written to a new folder", folder.string()));
+    throw IoError("{}: is there already; a network is written to a new folder", folder.string());
   }
   std::filesystem::create_directories(folder, unknown);
   if (unknown) throw IoError::from_errno(folder.string(), "make", unknown.value());

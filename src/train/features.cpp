@@ -47,9 +47,9 @@ struct Side {
 std::vector<std::uint32_t> told_apart(const GraphSet& set, const std::set<std::uint32_t>& values, bool edges) {
   if (values.size() > kMostTypes) {
     const char *whose = edges ? "edge" : "node", *what = edges ? "label" : "type";
-    throw InputError(fmt::format(
+    throw InputError(
         "{}: more than {} different {} {}s; a {} is a kind of {}, of which there are few, not {} {}'s name or number",
-        set.name, kMostTypes, whose, what, what, whose, edges ? "an" : "a", whose));
+        set.name, kMostTypes, whose, what, what, whose, edges ? "an" : "a", whose);
   }
   return values.size() < 2 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>(values.begin(), values.end());
 }
@@ -65,13 +65,122 @@ std::vector<std::vector<std::uint32_t>> values_of(const GraphSet& set, const Sid
     }
     if (values.size() > kMostTypes) {
       throw InputError(
-          fmt::format("{}: {} category {} has more than {} different values; a category is one of few, else it is an "
-                      "attribute",
-                      set.name, side.whose, c + 1, kMostTypes));
+          "{}: {} category {} has more than {} different values; a category is one of few, else it is an attribute",
+          set.name, side.whose, c + 1, kMostTypes);
     }
     out.emplace_back(values.begin(), values.end());
   }
   return out;
+}
+
+/// Sets the column of `value` among `known`, or that of others where there is one; gives where the next columns begin.
+float* set_column(const std::vector<std::uint32_t>& known, std::uint32_t value, bool other, float* row) {
+  if (known.size() < 2) return row;
+  const auto place = std::lower_bound(known.begin(), known.end(), value);
+  if (place != known.end() && *place == value) {
+    row[place - known.begin()] = 1;
+  } else if (other) {
+    row[known.size()] = 1;
+  }
+  return row + columns_for(known, other);
+}
+
+/// Throws where a set has other columns than the model was made for.
+void check_columns(const GraphSet& set, const Side& side, std::size_t categories, std::size_t attributes) {
+  if (side.categories != categories) {
+    throw InputError("{}: {}s have {} columns of categories; the model was made for {}", set.name, side.whose,
+                     side.categories + 1, categories + 1);
+  }
+  if (side.dim - side.categories == attributes) return;
+  throw InputError("{}: {}s have {} attributes; the model was made for {}", set.name, side.whose,
+                   side.dim - side.categories, attributes);
+}
+
+/// Throws where an attribute is none.
+void check_finite(const GraphSet& set, const Side& side, bool edges) {
+  for (std::size_t g = 0; side.categories < side.dim && g < side.blocks.size(); ++g) {
+    const std::span<const float> block = side.blocks[g];
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (i % side.dim < side.categories || std::isfinite(block[i])) continue;
+      const std::size_t row = i / side.dim;
+      const Edge edge = edges ? set.graphs[g].edges()[row] : Edge();
+      throw InputError("{}: graph {}, {} {}: attribute {} is {}; attributes must be finite numbers", set.name, g,
+                       side.whose, edges ? fmt::format("{}-{}", edge.first, edge.second) : std::to_string(row),
+                       i % side.dim - side.categories, block[i]);
+    }
+  }
+}
+
+/// Writes what a row has but for counts: one-hot columns, then attributes; gives where the next columns begin.
+float* write_row(const FeatureSpec& spec, bool edges, std::uint32_t type, std::span<const float> own, float* row) {
+  const auto& categories = edges ? spec.edge_categories : spec.categories;
+  row = set_column(edges ? spec.edge_labels : spec.types, type, spec.other, row);
+  for (std::size_t c = 0; c < categories.size(); ++c) {
+    row = set_column(categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
+  }
+  return std::ranges::copy(own.subspan(categories.size()), row).out;
+}
+
+/// "3 of 500 graphs have node types that training did not see (16: 5 nodes, 21: 1 node)"
+std::string not_seen(std::size_t graphs, std::size_t all, std::string_view what, std::string_view list) {
+  return fmt::format("{} of {} graphs {} {} that training did not see ({})", graphs, all, graphs == 1 ? "has" : "have",
+                     what, list);
+}
+
+/// Values that were met though nobody knew of them: how often, and in how many graphs.
+struct Strangers {
+  std::map<std::uint32_t, std::size_t> times;
+  std::size_t graphs = 0;
+
+  void count(const std::vector<std::uint32_t>& values, const std::vector<std::uint32_t>& known) {
+    bool any = false;
+    for (const std::uint32_t value : values) {
+      if (std::binary_search(known.begin(), known.end(), value)) continue;
+      ++times[value];
+      any = true;
+    }
+    graphs += any ? 1 : 0;
+  }
+  [[nodiscard]] std::string sentence(std::size_t all, std::string_view what, std::string_view whose) const {
+    constexpr std::size_t kShown = 5;
+    std::string list;
+    std::size_t shown = 0;
+    for (const auto& [value, often] : times) {
+      if (shown++ == kShown) {
+        list += ", …";
+        break;
+      }
+      list += fmt::format("{}{}: {} {}{}", list.empty() ? "" : ", ", value, often, whose, often == 1 ? "" : "s");
+    }
+    return not_seen(graphs, all, what, list);
+  }
+};
+
+/// "2 of 500 graphs have sets of nodes of types that training did not see (3 of 3 nodes): they count as 'other'"; empty
+/// where there are none, and for models that refuse such graphs.
+std::string unseen_sets(const GraphSet& set, const FeatureSpec& spec, const nn::ModelConfig& model) {
+  if (!model.on_sets() || !spec.other) return "";
+  const SetTypes types = set_types_of(seen_graphs(set, spec), model);
+  std::vector<bool> strange(set.graphs.size(), false);
+  std::vector<std::string> counts;
+  std::size_t above = 0;
+  for (const nn::Level& level : nn::levels(model)) {
+    if (level.features) continue;
+    std::set<std::uint64_t> found;
+    for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+      for (const std::uint64_t type : types[above][g]) {
+        if (std::binary_search(level.types.begin(), level.types.end(), type)) continue;
+        found.insert(type);
+        strange[g] = true;
+      }
+    }
+    ++above;
+    if (!found.empty()) counts.push_back(fmt::format("{} of {} nodes", found.size(), level.sets.k));
+  }
+  if (counts.empty()) return "";
+  const auto graphs = static_cast<std::size_t>(std::count(strange.begin(), strange.end(), true));
+  return not_seen(graphs, strange.size(), "sets of nodes of types", fmt::format("{}", fmt::join(counts, ", "))) +
+         ": they count as 'other'";
 }
 
 }  // namespace
@@ -88,17 +197,32 @@ std::uint32_t FeatureSpec::columns() const { return std::max<std::uint32_t>(1, t
 
 std::uint32_t FeatureSpec::edge_columns() const { return label_columns() + edge_attributes; }
 
-std::vector<Meaning> meanings(const FeatureSpec& spec, bool edges) {
-  std::vector<Meaning> out;
-  const auto add = [&](const std::string& what, const std::vector<std::uint32_t>& values) {
-    if (columns_for(values, spec.other) == 0) return;
-    for (const std::uint32_t value : values) out.push_back({what, value});
-    if (spec.other) out.push_back({"", 0});
-  };
-  add(edges ? "edge label" : "node type", edges ? spec.edge_labels : spec.types);
-  const auto& more = edges ? spec.edge_categories : spec.categories;
-  for (std::size_t c = 0; c < more.size(); ++c) {
-    add(fmt::format("{} category {}:", edges ? "edge" : "node", c + 1), more[c]);
+std::vector<Categorical> categorical(const GraphSet& set, const FeatureSpec& spec) {
+  std::vector<Categorical> out = {{"node type", false, true, spec.types,
+                                   [&set](std::uint32_t g) {
+                                     const Graph graph = set.graphs[g];
+                                     return std::vector<std::uint32_t>(graph.types().begin(), graph.types().end());
+                                   }},
+                                  {"edge label", true, true, spec.edge_labels, [&set](std::uint32_t g) {
+                                     const Graph graph = set.graphs[g];
+                                     std::vector<EdgeLabel> labels = graph.labels_of_edges();
+                                     labels.resize(graph.num_edges());  // all are 0 where there are none
+                                     return labels;
+                                   }}};
+  for (const bool edges : {false, true}) {
+    const Side side(set, edges);
+    const auto& known = edges ? spec.edge_categories : spec.categories;
+    for (std::size_t c = 0; c < known.size() && side.categories == known.size(); ++c) {
+      out.push_back({fmt::format("{} category {}", side.whose, c + 1), edges, false, known[c],
+                     [&blocks = side.blocks, dim = side.dim, c](std::uint32_t g) {
+                       const std::span<const float> block = blocks[g];
+                       std::vector<std::uint32_t> values;
+                       for (std::size_t at = c; at < block.size(); at += dim) {
+                         values.push_back(static_cast<std::uint32_t>(block[at]));
+                       }
+                       return values;
+                     }});
+    }
   }
   return out;
 }
@@ -143,58 +267,19 @@ InputScale input_scale(const engine::FeatureBlocks& nodes, const engine::Feature
   return {standard(nodes, spec.columns(), spec.numbers()), standard(edges, spec.edge_columns(), spec.edge_attributes)};
 }
 
-namespace {
-
-/// Sets the column of `value` among `known`, or that of others where there is one; gives where the next columns begin.
-float* set_column(const std::vector<std::uint32_t>& known, std::uint32_t value, bool other, float* row) {
-  if (known.size() < 2) return row;
-  const auto place = std::lower_bound(known.begin(), known.end(), value);
-  if (place != known.end() && *place == value) {
-    row[place - known.begin()] = 1;
-  } else if (other) {
-    row[known.size()] = 1;
-  }
-  return row + columns_for(known, other);
-}
-
-/// Throws where a set has other columns than the model was made for.
-void check_columns(const GraphSet& set, const Side& side, std::size_t categories, std::size_t attributes) {
-  if (side.categories != categories) {
-    throw InputError(fmt::format("{}: {}s have {} columns of categories; the model was made for {}", set.name,
-                                 side.whose, side.categories + 1, categories + 1));
-  }
-  if (side.dim - side.categories == attributes) return;
-  throw InputError(fmt::format("{}: {}s have {} attributes; the model was made for {}", set.name, side.whose,
-                               side.dim - side.categories, attributes));
-}
-
-/// Throws where an attribute is none.
-void check_finite(const GraphSet& set, const Side& side, bool edges) {
-  for (std::size_t g = 0; side.categories < side.dim && g < side.blocks.size(); ++g) {
-    const std::span<const float> block = side.blocks[g];
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      if (i % side.dim < side.categories || std::isfinite(block[i])) continue;
-      const std::size_t row = i / side.dim;
-      const Edge edge = edges ? set.graphs[g].edges()[row] : Edge();
-      throw InputError(fmt::format("{}: graph {}, {} {}: attribute {} is {}; attributes must be finite numbers",
-                                   set.name, g, side.whose,
-                                   edges ? fmt::format("{}-{}", edge.first, edge.second) : std::to_string(row),
-                                   i % side.dim - side.categories, block[i]));
+std::vector<bool> used_columns(const GraphSet& set, const FeatureSpec& spec, bool edges,
+                               std::span<const std::uint32_t> graphs) {
+  std::vector<bool> used;
+  for (const Categorical& own : categorical(set, spec)) {
+    std::vector<float> row(columns_for(own.known, spec.other), 0.0f);
+    if (own.edges != edges || row.empty()) continue;
+    for (const std::uint32_t g : graphs) {
+      for (const std::uint32_t value : own.values(g)) (void)set_column(own.known, value, spec.other, row.data());
     }
+    for (const float column : row) used.push_back(column != 0);
   }
+  return used;
 }
-
-/// Writes what a row has but for counts: one-hot columns, then attributes; gives where the next columns begin.
-float* write_row(const FeatureSpec& spec, bool edges, std::uint32_t type, std::span<const float> own, float* row) {
-  const auto& categories = edges ? spec.edge_categories : spec.categories;
-  row = set_column(edges ? spec.edge_labels : spec.types, type, spec.other, row);
-  for (std::size_t c = 0; c < categories.size(); ++c) {
-    row = set_column(categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
-  }
-  return std::ranges::copy(own.subspan(categories.size()), row).out;
-}
-
-}  // namespace
 
 engine::FeatureBlocks rescaled(const engine::FeatureBlocks& blocks, std::size_t columns,
                                const engine::Standard& scale) {
@@ -216,7 +301,7 @@ engine::FeatureBlocks make_features(const GraphSet& set, const FeatureSpec& spec
   if (!set.graphs.empty() && set.graphs.summary().least == 0) {
     std::size_t g = 0;
     while (set.graphs.num_nodes(g) > 0) ++g;
-    throw InputError(fmt::format("{}: graph {} has no nodes; a graph to learn from needs at least one", set.name, g));
+    throw InputError("{}: graph {} has no nodes; a graph to learn from needs at least one", set.name, g);
   }
   check_finite(set, Side(set, false), false);
   std::vector<std::vector<PatternCounts>> counted;
@@ -267,116 +352,34 @@ SetTypes set_types_of(const Graphs& graphs, const nn::ModelConfig& model) {
   return out;
 }
 
-namespace {
-
-/// Values that were met though nobody knew of them: how often, and in how many graphs.
-struct Strangers {
-  std::map<std::uint64_t, std::size_t> times;
-  std::size_t graphs = 0;
-
-  template <class Values, class T>
-  void count(const Values& values, const std::vector<T>& known) {
-    bool any = false;
-    for (const T value : values) {
-      if (std::binary_search(known.begin(), known.end(), value)) continue;
-      ++times[static_cast<std::uint64_t>(value)];
-      any = true;
-    }
-    graphs += any ? 1 : 0;
-  }
-  /// "3 of 500 graphs have node types that training did not see (16: 5 nodes, 21: 1 node)"
-  [[nodiscard]] std::string sentence(std::size_t all, std::string_view what, std::string_view whose) const {
-    constexpr std::size_t kShown = 5;
-    std::string list;
-    std::size_t shown = 0;
-    for (const auto& [value, often] : times) {
-      if (shown++ == kShown) {
-        list += ", …";
-        break;
-      }
-      list += fmt::format("{}{}: {} {}{}", list.empty() ? "" : ", ", value, often, whose, often == 1 ? "" : "s");
-    }
-    return fmt::format("{} of {} graphs {} {} that training did not see ({})", graphs, all,
-                       graphs == 1 ? "has" : "have", what, list);
-  }
-};
-
-/// "2 of 500 graphs have sets of nodes of types that training did not see (3 of 3 nodes): they count as 'other'"; empty
-/// where there are none, and for models that refuse such graphs.
-std::string unseen_sets(const GraphSet& set, const FeatureSpec& spec, const nn::ModelConfig& model) {
-  if (!model.on_sets() || !spec.other) return "";
-  const SetTypes types = set_types_of(seen_graphs(set, spec), model);
-  std::vector<bool> strange(set.graphs.size(), false);
-  std::vector<std::string> counts;
-  std::size_t above = 0;
-  for (const nn::Level& level : nn::levels(model)) {
-    if (level.features) continue;
-    std::set<std::uint64_t> found;
-    for (std::size_t g = 0; g < set.graphs.size(); ++g) {
-      for (const std::uint64_t type : types[above][g]) {
-        if (std::binary_search(level.types.begin(), level.types.end(), type)) continue;
-        found.insert(type);
-        strange[g] = true;
-      }
-    }
-    ++above;
-    if (!found.empty()) counts.push_back(fmt::format("{} of {} nodes", found.size(), level.sets.k));
-  }
-  if (counts.empty()) return "";
-  const auto graphs = std::count(strange.begin(), strange.end(), true);
-  return fmt::format("{} of {} graphs {} sets of nodes of types that training did not see ({}): they count as 'other'",
-                     graphs, set.graphs.size(), graphs == 1 ? "has" : "have", fmt::join(counts, ", "));
-}
-
-}  // namespace
-
 std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, const std::vector<int>& labels,
                                 const nn::ModelConfig& model) {
   std::vector<std::string> lines;
   const bool sees_nodes = !model.on_sets() || nn::levels(model).front().features;
   const std::string as = spec.other ? "they count as 'other'" : "all their columns are 0";
-  Strangers types, edges;
-  for (const Graph& graph : set.graphs) {
-    if (sees_nodes && !spec.types.empty()) types.count(graph.types(), spec.types);
-    if (spec.edge_labels.empty()) continue;
-    const std::vector<EdgeLabel> own = graph.labels_of_edges();
-    edges.count(own.empty() ? std::vector<EdgeLabel>(graph.num_edges(), 0) : own, spec.edge_labels);
-  }
-  if (types.graphs > 0) {
-    lines.push_back(types.sentence(set.graphs.size(), "node types", "node") + ": " + as);
-  } else if (spec.types.empty() && !told_apart(set, set.graphs.summary().types, false).empty()) {
-    lines.emplace_back("nodes have several types, but all that the model was trained on had one: it does not see them");
-  }
-  if (edges.graphs > 0) {
-    lines.push_back(edges.sentence(set.graphs.size(), "edge labels", "edge") + ": " + as);
-  } else if (spec.edges && spec.edge_labels.empty() && !set.weighted &&
-             !told_apart(set, set.graphs.summary().labels, true).empty()) {
-    lines.emplace_back(
-        "edges have several labels, but all that the model was trained on had one: it does not see them");
-  }
-  for (const bool of_edges : {false, true}) {
-    const Side side(set, of_edges);
-    const auto& known = of_edges ? spec.edge_categories : spec.categories;
-    if (!(of_edges ? spec.edges : sees_nodes) || side.categories != known.size()) continue;
-    for (std::size_t c = 0; c < known.size(); ++c) {
-      Strangers strange;
-      for (const std::span<const float> block : side.blocks) {
-        std::vector<std::uint32_t> own;
-        for (std::size_t at = c; at < block.size(); at += side.dim) {
-          own.push_back(static_cast<std::uint32_t>(block[at]));
-        }
-        strange.count(own, known[c]);
-      }
-      if (strange.graphs == 0) continue;
-      const std::string what = fmt::format("values of {} category {}", side.whose, c + 1);
-      lines.push_back(strange.sentence(set.graphs.size(), what, side.whose) + ": " +
-                      (known[c].size() < 2 ? "training saw one value alone, and so the model sees none" : as));
+  for (const Categorical& own : categorical(set, spec)) {
+    const char* whose = own.edges ? "edge" : "node";
+    const bool looks = own.edges ? spec.edges : sees_nodes;
+    Strangers strange;
+    for (std::uint32_t g = 0; g < set.graphs.size() && looks && (!own.first || !own.known.empty()); ++g) {
+      strange.count(own.values(g), own.known);
+    }
+    if (strange.graphs > 0) {
+      const std::string what = own.first ? own.what + "s" : "values of " + own.what;
+      const bool none = !own.first && own.known.size() < 2;
+      lines.push_back(strange.sentence(set.graphs.size(), what, whose) + ": " +
+                      (none ? "training saw one value alone, and so the model sees none" : as));
+    } else if (own.first && own.known.empty() && !(own.edges && (!spec.edges || set.weighted))) {
+      const GraphsSummary all = set.graphs.summary();
+      if (told_apart(set, own.edges ? all.labels : all.types, own.edges).empty()) continue;
+      lines.push_back(
+          fmt::format("{}s have several {}s, but all that the model was trained on had one: it does not see them",
+                      whose, own.edges ? "label" : "type"));
     }
   }
   if (spec.edges && spec.weighted != set.weighted) {
     lines.emplace_back(set.weighted
-                           ? "edges have weights, but those the model was trained on had none: it does not see "
-                             "them"
+                           ? "edges have weights, but those the model was trained on had none: it does not see them"
                            : "edges have no weights, but those the model was trained on had: each counts as 1");
   }
   if (std::string sets = unseen_sets(set, spec, model); !sets.empty()) lines.push_back(std::move(sets));
@@ -388,10 +391,9 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
     ++graphs;
   }
   if (graphs > 0) {
-    lines.push_back(
-        fmt::format("{} of {} graphs {} a label that training did not see ({}), which no answer can be: wrong, "
-                    "whatever is said",
-                    graphs, set.graphs.size(), graphs == 1 ? "has" : "have", fmt::join(strange, ", ")));
+    const std::string which = fmt::format("{}", fmt::join(strange, ", "));
+    lines.push_back(not_seen(graphs, set.graphs.size(), "a label", which) +
+                    ", which no answer can be: wrong, whatever is said");
   }
   return lines;
 }
@@ -399,34 +401,6 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
 Graphs seen_graphs(const GraphSet& set, const FeatureSpec& spec) {
   const bool all = spec.edges && spec.weighted == set.weighted;
   return all || !set.graphs.summary().labelled ? set.graphs : set.graphs.without_labels();
-}
-
-std::vector<int> label_values(const GraphSet& set) {
-  if (set.labels.empty()) {
-    throw InputError(fmt::format(
-        "{}: the graphs have no labels{}; formats with labels are gin (graphs.txt), tu and JSON lines", set.name,
-        set.target_dim > 0 ? ", but real targets, which are learned by default" : ", so there is nothing to learn"));
-  }
-  const std::set<int> values(set.labels.begin(), set.labels.end());
-  if (values.size() < 2) {
-    throw InputError(fmt::format("{}: every graph has the label {}; telling classes apart takes at least two", set.name,
-                                 *values.begin()));
-  }
-  return {values.begin(), values.end()};
-}
-
-std::vector<std::uint32_t> classes_of(const GraphSet& set, const std::vector<int>& values) {
-  std::vector<std::uint32_t> classes;
-  classes.reserve(set.labels.size());
-  for (std::size_t g = 0; g < set.labels.size(); ++g) {
-    const auto place = std::lower_bound(values.begin(), values.end(), set.labels[g]);
-    if (place == values.end() || *place != set.labels[g]) {
-      throw InputError(fmt::format("{}: graph {} has the label {}, which is not among those the model was made for: {}",
-                                   set.name, g, set.labels[g], fmt::join(values, ", ")));
-    }
-    classes.push_back(static_cast<std::uint32_t>(place - values.begin()));
-  }
-  return classes;
 }
 
 }  // namespace tyche::train

@@ -1,7 +1,7 @@
 #pragma once
 /// What a network is fed of a user's graphs: node types and other categories one-hot, node attributes and counts of
 /// subgraphs as they are or standardised, side by side, a constant 1 where there are none; of edges types and
-/// attributes likewise, and nothing where there is neither; and labels as class numbers.
+/// attributes likewise, and nothing where there is neither.
 ///
 ///   const FeatureSpec spec = feature_spec(set);               // decided once, by the data a model is trained on
 ///   const auto features = make_features(set, spec);           // row-major (nodes × spec.columns()) blocks, made anew
@@ -9,6 +9,7 @@
 ///   const auto edges = make_edge_features(set, spec);         // (edges × spec.edge_columns()), or none at all
 ///   for (const auto& line : unseen(set, spec, labels)) …      // what of other graphs the model was not made for
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,14 +60,20 @@ struct FeatureSpec {
 /// 4096 different node types or edge labels: those are names, not types.
 [[nodiscard]] FeatureSpec feature_spec(const GraphSet& set, bool edges = true, const std::string& counts = {});
 
-/// What a column of types or categories stands for: "node type" 6, "node category 2:" 0 (counted from 1 beside the
-/// type),
-/// "" for the one of others; type_columns() of them, or label_columns().
-struct Meaning {
-  std::string what;
-  std::uint32_t value = 0;
+/// What nodes or edges are one of few: the types, the labels, a column of categories.
+struct Categorical {
+  std::string what;                  ///< "node type", "edge category 2" (counted from 1 beside the label)
+  bool edges = false;                ///< else of nodes
+  bool first = false;                ///< the type or label
+  std::vector<std::uint32_t> known;  ///< the values of the spec
+  /// Those of a graph's nodes, or edges.
+  std::function<std::vector<std::uint32_t>(std::uint32_t graph)> values;
 };
-[[nodiscard]] std::vector<Meaning> meanings(const FeatureSpec& spec, bool edges);
+/// The type and the label, then categories, all in the order of their columns. The set must outlive them.
+[[nodiscard]] std::vector<Categorical> categorical(const GraphSet& set, const FeatureSpec& spec);
+/// Which of the columns of types and categories, of nodes or of edges, are anything but 0 somewhere in these graphs.
+[[nodiscard]] std::vector<bool> used_columns(const GraphSet& set, const FeatureSpec& spec, bool edges,
+                                             std::span<const std::uint32_t> graphs);
 
 /// Mean and deviation of every number of nodes and of edges in some graphs, with which others are seen too: (value -
 /// mean) / deviation. Empty: numbers as they are.
@@ -112,11 +119,5 @@ using SetTypes = std::vector<std::vector<std::vector<std::uint64_t>>>;
 /// The graphs a model sees: the set's own, or where labels or weights of edges are not looked at, those without them,
 /// so that marks and colours do not tell of them either.
 [[nodiscard]] Graphs seen_graphs(const GraphSet& set, const FeatureSpec& spec);
-
-/// The different labels, ascending: class i is the i-th. Throws InputError where there are none, or only one.
-[[nodiscard]] std::vector<int> label_values(const GraphSet& set);
-
-/// Each graph's class under `values`. Throws InputError on a label that is not among them.
-[[nodiscard]] std::vector<std::uint32_t> classes_of(const GraphSet& set, const std::vector<int>& values);
 
 }  // namespace tyche::train

@@ -41,9 +41,12 @@ using ::tyche::engine::Schedule;
 auto at(auto... members) {
   return [=](auto& config) -> auto& { return (config.*....*members); };  // config.*first.*second
 }
-auto data(auto... members) { return at(&RunConfig::data, members...); }
+auto data(auto member) { return at(&RunConfig::data, member); }
 auto model(auto member) { return at(&RunConfig::model, member); }
-auto training(auto... members) { return at(&RunConfig::training, members...); }
+auto features(auto member) { return at(&RunConfig::data, &Data::features, member); }
+auto training(auto member) { return at(&RunConfig::training, member); }
+auto optimiser(auto member) { return at(&RunConfig::training, &Training::optimiser, member); }
+auto schedule(auto member) { return at(&RunConfig::training, &Training::schedule, member); }
 auto folds(auto member) { return at(&RunConfig::folds, member); }
 auto selection(auto member) { return at(&RunConfig::selection, member); }
 auto engine(auto member) { return at(&RunConfig::engine, member); }
@@ -51,7 +54,7 @@ auto engine(auto member) { return at(&RunConfig::engine, member); }
 // ---- values as JSON, and back
 
 [[noreturn]] void expected(std::string_view place, std::string_view what, const Json& came) {
-  throw InputError(fmt::format("{}: expected {}, found {}", place, what, came.dump()));
+  throw InputError("{}: expected {}, found {}", place, what, came.dump());
 }
 
 /// A fold, or all of them: -1.
@@ -63,12 +66,17 @@ Json to_value(const T& field) {
     return std::string(datasets::fold_scheme_name(field));
   } else if constexpr (std::is_enum_v<T>) {
     return std::string(name(field));  // found beside the enumeration
+  } else if constexpr (std::is_same_v<T, std::optional<TargetKind>>) {
+    return to_value(field.value_or(TargetKind::labels));
   } else if constexpr (std::is_same_v<T, MaybeFold>) {
     return field ? Json(*field) : Json(-1);
   } else {
     return field;
   }
 }
+
+template <class T, class Parse>
+void from_value(T& field, const Json& value, std::string_view place, Parse parse);
 
 /// Throws InputError that says what was expected.
 template <class T>
@@ -93,6 +101,8 @@ void from_value(T& field, const Json& value, std::string_view place) {
     using Limits = std::numeric_limits<T>;
     if (!fits) expected(place, fmt::format("a whole number from {} to {}", Limits::min(), Limits::max()), value);
     field = value.get<T>();
+  } else if constexpr (std::is_enum_v<T>) {
+    from_value(field, value, place, nn::parse<T>);
   } else if constexpr (std::is_same_v<T, MaybeFold>) {
     std::int64_t number = 0;
     from_value(number, value, place);
@@ -105,7 +115,7 @@ void from_value(T& field, const Json& value, std::string_view place) {
   }
 }
 
-/// An enumeration, by the parser of its names.
+/// An enumeration, by the parser of its names; those of models need none.
 template <class T, class Parse>
 void from_value(T& field, const Json& value, std::string_view place, Parse parse) {
   std::string text;
@@ -113,7 +123,7 @@ void from_value(T& field, const Json& value, std::string_view place, Parse parse
   try {
     field = parse(text);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", place, error.what()));
+    throw InputError("{}: {}", place, error.what());
   }
 }
 
@@ -121,6 +131,17 @@ std::string among(const std::string& value, const std::vector<std::string>& know
   const bool good = std::ranges::find(known, value) != known.end();
   return good ? "" : fmt::format("must be one of {}", fmt::join(known, ", "));
 }
+
+/// Bounds of a number; NaN is within none.
+struct Range {
+  std::string_view words;
+  bool (*holds)(double);
+};
+constexpr Range kAtLeast1 = {"at least 1", [](double own) { return own >= 1; }};
+constexpr Range kFrom0 = {"0 or more", [](double own) { return own >= 0; }};
+constexpr Range kAbove0 = {"above 0", [](double own) { return own > 0; }};
+constexpr Range kFrom0Below1 = {"0 or more and less than 1", [](double own) { return own >= 0 && own < 1; }};
+constexpr Range kAbove0Below1 = {"above 0 and less than 1", [](double own) { return own > 0 && own < 1; }};
 
 /// Builds a Field.
 struct Entry : Field {
@@ -152,15 +173,11 @@ struct Entry : Field {
       return among(own(c).get<std::string>(), known);
     });
   }
-  /// A number within bounds; NaN is within none.
-  Entry& is(std::string what, bool (*good)(double)) {
-    return wrong([own = value, what = std::move(what), good](const RunConfig& c) {
+  Entry& is(const Range& range) {
+    return wrong([own = value, range](const RunConfig& c) {
       const auto number = own(c).get<double>();
-      return good(number) && std::isfinite(number) ? "" : "must be " + what;
+      return range.holds(number) && std::isfinite(number) ? "" : fmt::format("must be {}", range.words);
     });
-  }
-  Entry& at_least_1() {
-    return is("at least 1", [](double own) { return own >= 1; });
   }
 
  private:
@@ -170,7 +187,6 @@ struct Entry : Field {
     return *this;
   }
 };
-bool above_zero(double own) { return own > 0; }
 
 // ---- which models use what
 
@@ -230,8 +246,8 @@ void take_network(RunConfig& c, const Json& value, std::string_view place) {
     if (!other.key.starts_with("model.") || other.key == "model.network" || !before.given.contains(other.key)) continue;
     const Json said = other.value(c), asked = other.value(before);
     if (said == asked) continue;
-    throw InputError(fmt::format("{} is {}, but the network's description says {}",
-                                 other.option.empty() ? other.key : other.option, asked.dump(), said.dump()));
+    throw InputError("{} is {}, but the network's description says {}", other.option.empty() ? other.key : other.option,
+                     asked.dump(), said.dump());
   }
 }
 
@@ -242,10 +258,6 @@ std::string no_numbers(const RunConfig& c) {
 }
 std::string not_scaled(const RunConfig& c) {
   return learns_bits(c) ? "targets of 0 and 1 are not scaled" : no_numbers(c);
-}
-
-void take_target(RunConfig& c, const Json& value, std::string_view place) {
-  from_value(c.data.target.emplace(), value, place, parse_target);
 }
 
 void take_columns(RunConfig& c, const Json& value, std::string_view place) {
@@ -277,9 +289,6 @@ std::string counts_unseen(const RunConfig& c) {
   return sees ? "" : fmt::format("{} sees sets of nodes, and no columns of theirs", c.model.kind);
 }
 
-void take_loss(RunConfig& c, const Json& value, std::string_view place) {
-  from_value(c.training.loss.emplace(), value, place, parse_loss);
-}
 std::string loss_wrong(const RunConfig& c) {
   if (!c.data.target || engine::of_real_targets(loss_of(c)) == learns_numbers(c)) return "";
   if (learns_numbers(c)) return "must be squared, absolute, huber or binary where real targets are learned";
@@ -362,23 +371,20 @@ std::vector<Field> table() {
       Entry("data.clean", data(&Data::clean)).since("0.2.0").of_call().decides_nothing(),
       Entry("data.hash", data(&Data::hash)).derived(),
       Entry("data.graphs", data(&Data::graphs)).derived(),
-      Entry("data.node_types", data(&Data::features, &FeatureSpec::types)).derived(),
-      Entry("data.categories", data(&Data::features, &FeatureSpec::categories)).derived("0.3.0"),
-      Entry("data.attributes", data(&Data::features, &FeatureSpec::attributes)).derived(),
+      Entry("data.node_types", features(&FeatureSpec::types)).derived(),
+      Entry("data.categories", features(&FeatureSpec::categories)).derived("0.3.0"),
+      Entry("data.attributes", features(&FeatureSpec::attributes)).derived(),
       // What it brings decides: the columns below.
-      Entry("data.edges", data(&Data::features, &FeatureSpec::edges)).since("0.2.0").decides_nothing(),
-      Entry("data.edge_labels", data(&Data::features, &FeatureSpec::edge_labels)).derived("0.2.0"),
-      Entry("data.edge_categories", data(&Data::features, &FeatureSpec::edge_categories)).derived("0.3.0"),
-      Entry("data.edge_attributes", data(&Data::features, &FeatureSpec::edge_attributes)).derived("0.2.0"),
-      Entry("data.other", data(&Data::features, &FeatureSpec::other)).derived("0.3.0"),
+      Entry("data.edges", features(&FeatureSpec::edges)).since("0.2.0").decides_nothing(),
+      Entry("data.edge_labels", features(&FeatureSpec::edge_labels)).derived("0.2.0"),
+      Entry("data.edge_categories", features(&FeatureSpec::edge_categories)).derived("0.3.0"),
+      Entry("data.edge_attributes", features(&FeatureSpec::edge_attributes)).derived("0.2.0"),
+      Entry("data.other", features(&FeatureSpec::other)).derived("0.3.0"),
       Entry("data.standardise", data(&Data::standardise)).since("0.3.0"),
-      Entry("data.weighted", data(&Data::features, &FeatureSpec::weighted)).derived("0.3.0"),
+      Entry("data.weighted", features(&FeatureSpec::weighted)).derived("0.3.0"),
       Entry("data.labels", data(&Data::labels)).derived(),
       Entry("data.weights", data(&Data::weights)).derived("0.3.0"),
-      Entry("data.target")
-          .since("0.2.0")
-          .says([](const RunConfig& c) { return name(c.data.target.value_or(TargetKind::labels)); })
-          .takes(take_target),
+      Entry("data.target", data(&Data::target), parse_target).since("0.2.0"),
       Entry("data.target_columns")
           .since("0.3.0")
           .says([](const RunConfig& c) { return fmt::format("{}", fmt::join(c.data.target_columns, ",")); })
@@ -386,10 +392,7 @@ std::vector<Field> table() {
           .wrong(columns_wrong)
           .unused(no_numbers),
       Entry("data.scale_targets", data(&Data::scale_targets)).since("0.3.0").unused(not_scaled),
-      Entry("data.counts", data(&Data::features, &FeatureSpec::counts))
-          .since("0.3.0")
-          .takes(take_counts)
-          .unused(counts_unseen),
+      Entry("data.counts", features(&FeatureSpec::counts)).since("0.3.0").takes(take_counts).unused(counts_unseen),
 
       Entry("model.kind", model(&Model::kind)),
       Entry("model.width", model(&Model::width)),
@@ -401,21 +404,21 @@ std::vector<Field> table() {
       Entry("model.unit", model(&Model::unit), parse_unit).derived("0.3.0"),
       Entry("model.input_features", model(&Model::input_features)).derived(),
       Entry("model.edge_features", model(&Model::edge_features)).derived("0.2.0"),
-      Entry("model.random", model(&Model::random), nn::parse_random).since("0.2.0").leads(),
+      Entry("model.random", model(&Model::random)).since("0.2.0").leads(),
       or_word("model.depth", &Model::depth, "leaf", nn::kLeaf, nn::kLeaf - 1).since("0.2.0").unused(paths_or_marks),
       Entry("model.rni", model(&Model::rni)).unused(of_features("rni")),
-      Entry("model.rni_dist", model(&Model::distribution), nn::parse_distribution).unused(of_features("distribution")),
+      Entry("model.rni_dist", model(&Model::distribution)).unused(of_features("distribution")),
       Entry("model.xavier_fan", model(&Model::xavier_fan)).derived(),
-      Entry("model.activation", model(&Model::activation), nn::parse_activation),
-      Entry("model.aggregation", model(&Model::aggregation), nn::parse_aggregation),
-      Entry("model.readout", model(&Model::readout), nn::parse_readout).unused(no_readout),
+      Entry("model.activation", model(&Model::activation)),
+      Entry("model.aggregation", model(&Model::aggregation)),
+      Entry("model.readout", model(&Model::readout)).unused(no_readout),
       Entry("model.dropout", model(&Model::dropout)),
       Entry("model.node_layers", model(&Model::node_layers)),
       Entry("model.pair_layers", model(&Model::pair_layers)),
-      Entry("model.two_sets", model(&Model::two_sets), nn::parse_two_sets),
+      Entry("model.two_sets", model(&Model::two_sets)),
       Entry("model.mlp_depth", model(&Model::mlp_depth)),
       Entry("model.node_readout", model(&Model::node_readout)).since("0.3.0"),
-      Entry("model.norm", model(&Model::norm), nn::parse_norm).since("0.3.0"),
+      Entry("model.norm", model(&Model::norm)).since("0.3.0"),
       Entry("model.residual", model(&Model::residual)).since("0.3.0"),
       Entry("model.virtual_node", model(&Model::virtual_node)).since("0.3.0"),
       Entry("model.global", model(&Model::global)).since("0.3.0"),
@@ -426,18 +429,18 @@ std::vector<Field> table() {
       Entry("model.triple_types", model(&Model::triple_types)).derived(),
       Entry("model.network", model(&Model::network)).since("0.3.0").takes(take_network),
 
-      Entry("training.epochs", training(&Training::epochs)).at_least_1(),
-      Entry("training.batch", training(&Training::batch)).at_least_1(),
-      Entry("training.accumulate", training(&Training::accumulate)).since("0.3.0").at_least_1(),
+      Entry("training.epochs", training(&Training::epochs)).is(kAtLeast1),
+      Entry("training.batch", training(&Training::batch)).is(kAtLeast1),
+      Entry("training.accumulate", training(&Training::accumulate)).since("0.3.0").is(kAtLeast1),
       Entry("training.rate_rule", training(&Training::rate_rule))
           .since("0.3.0")
           .one_of({"none", "linear"})
           .unused(one_batch),
-      Entry("training.learning_rate", training(&Training::learning_rate)).is("above 0", above_zero),
+      Entry("training.learning_rate", training(&Training::learning_rate)).is(kAbove0),
       Entry("training.loss")
           .since("0.2.0")
           .says([](const RunConfig& c) { return loss_name(loss_of(c)); })
-          .takes(take_loss)
+          .takes([](auto& c, const Json& own, auto place) { from_value(c.training.loss, own, place, parse_loss); })
           .wrong(loss_wrong),
       Entry("training.class_weights", training(&Training::class_weights)).since("0.2.0").unused(no_classes),
       Entry("training.repeat", training(&Training::repeat)).since("0.2.0"),
@@ -445,36 +448,26 @@ std::vector<Field> table() {
       Entry("training.start_hash", training(&Training::start_hash)).derived("0.3.0"),
       Entry("training.freeze", training(&Training::freeze)).since("0.3.0").wrong(freeze_wrong),
       Entry("training.average", training(&Training::average)).since("0.3.0").wrong(average_wrong),
-      Entry("training.clip_norm", training(&Training::optimiser, &Optimiser::clip_norm))
+      Entry("training.clip_norm", optimiser(&Optimiser::clip_norm)).since("0.2.0").is(kFrom0),
+      Entry("training.weight_decay", optimiser(&Optimiser::weight_decay)).since("0.2.0").is(kFrom0),
+      Entry("training.beta2", optimiser(&Optimiser::beta2)).since("0.2.0").is(kFrom0Below1),
+      Entry("training.adam_epsilon", optimiser(&Optimiser::epsilon)).since("0.2.0").is(kAbove0),
+      Entry("training.schedule", schedule(&Schedule::kind), engine::parse_schedule).since("0.2.0"),
+      Entry("training.warm_up", schedule(&Schedule::warm_up)).since("0.2.0").wrong(warm_up_wrong),
+      Entry("training.plateau_factor", schedule(&Schedule::plateau_factor))
           .since("0.2.0")
-          .is("0 or more", [](double own) { return own >= 0; }),
-      Entry("training.weight_decay", training(&Training::optimiser, &Optimiser::weight_decay))
-          .since("0.2.0")
-          .is("0 or more", [](double own) { return own >= 0; }),
-      Entry("training.beta2", training(&Training::optimiser, &Optimiser::beta2))
-          .since("0.2.0")
-          .is("0 or more and less than 1", [](double own) { return own >= 0 && own < 1; }),
-      Entry("training.adam_epsilon", training(&Training::optimiser, &Optimiser::epsilon))
-          .since("0.2.0")
-          .is("above 0", above_zero),
-      Entry("training.schedule", training(&Training::schedule, &Schedule::kind), engine::parse_schedule).since("0.2.0"),
-      Entry("training.warm_up", training(&Training::schedule, &Schedule::warm_up)).since("0.2.0").wrong(warm_up_wrong),
-      Entry("training.plateau_factor", training(&Training::schedule, &Schedule::plateau_factor))
-          .since("0.2.0")
-          .is("above 0 and less than 1", [](double own) { return own > 0 && own < 1; })
+          .is(kAbove0Below1)
           .unused(not_plateau),
-      Entry("training.plateau_patience", training(&Training::schedule, &Schedule::patience))
-          .since("0.2.0")
-          .unused(not_plateau),
-      Entry("training.eval_every", training(&Training::eval_every)).at_least_1(),
-      Entry("training.eval_draws", training(&Training::eval_draws)).at_least_1().unused(by_kind("rni")),
+      Entry("training.plateau_patience", schedule(&Schedule::patience)).since("0.2.0").unused(not_plateau),
+      Entry("training.eval_every", training(&Training::eval_every)).is(kAtLeast1),
+      Entry("training.eval_draws", training(&Training::eval_draws)).is(kAtLeast1).unused(by_kind("rni")),
 
       Entry("selection.by", selection(&Selection::by)).since("0.2.0").wrong(measure_wrong),
       Entry("selection.early_stopping", selection(&Selection::early_stopping)).since("0.2.0"),
-      Entry("selection.patience", selection(&Selection::patience)).since("0.2.0").at_least_1().unused(no_stopping),
+      Entry("selection.patience", selection(&Selection::patience)).since("0.2.0").is(kAtLeast1).unused(no_stopping),
       Entry("selection.test", selection(&Selection::test)).since("0.2.0").one_of({"epochs", "end", "never"}),
 
-      Entry("folds.count", folds(&Folds::count)).at_least_1(),
+      Entry("folds.count", folds(&Folds::count)).is(kAtLeast1),
       Entry("folds.scheme", folds(&Folds::scheme), datasets::parse_fold_scheme).unused(fixed_folds),
       Entry("folds.validation", folds(&Folds::validation)).unused(no_share),
       Entry("folds.only", folds(&Folds::only)).of_call().wrong(fold_wrong),
@@ -599,7 +592,7 @@ std::string identity(const RunConfig& config, const std::vector<std::string_view
 void check_fields(const RunConfig& config, std::string_view section) {
   for (const Field& field : fields()) {
     const std::string why = field.key.starts_with(section) ? refusal(field, config) : "";
-    if (!why.empty()) throw InputError(fmt::format("{} {}", field.key, why));
+    if (!why.empty()) throw InputError("{} {}", field.key, why);
   }
 }
 
@@ -627,8 +620,8 @@ std::string Edits::text(std::string_view key, const std::string& otherwise) cons
   for (const Edit& edit : edits_) {
     if (edit.field->key != key) continue;
     if (edit.value.is_string()) return edit.value.get<std::string>();
-    throw InputError(fmt::format("{}: expected text, found {}", edit.said,
-                                 edit.value.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    throw InputError("{}: expected text, found {}", edit.said,
+                     edit.value.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return otherwise;
 }
@@ -640,14 +633,14 @@ std::string Edits::model(const std::string& otherwise) const {
 
 nn::Random Edits::random() const {
   const std::string network = text("model.network", "");
-  return network.empty() ? nn::parse_random(text("model.random", "features")) : nn::described_by(network).random;
+  return network.empty() ? nn::parse<nn::Random>(text("model.random", "features")) : nn::described_by(network).random;
 }
 
 void Edits::apply(RunConfig& config) const {
   for (const Edit& edit : edits_) edit.field->assign(config, edit.value, edit.said);
   for (const Edit& edit : edits_) {
     const std::string why = refusal(*edit.field, config);
-    if (!why.empty()) throw InputError(fmt::format("{} {}", edit.said, why));
+    if (!why.empty()) throw InputError("{} {}", edit.said, why);
   }
 }
 

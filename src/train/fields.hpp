@@ -4,7 +4,7 @@
 /// and the help of `train`, validate(), experiments, the names of trials, the command that a report prints. So a new
 /// field is a member of RunConfig, one entry in fields.cpp, and its words in share/fields.txt:
 ///
-///   Entry("training.weight_decay", training(&Training::weight_decay)).since("0.2.0").is("0 or more", …),
+///   Entry("training.weight_decay", optimiser(&Optimiser::weight_decay)).since("0.2.0").is(kFrom0),
 ///
 /// A file that lacks a field means its default; a field younger than 0.1.0 at its default is no part of a trial's name.
 #include <functional>

@@ -26,6 +26,16 @@ double number(const nlohmann::ordered_json& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
 
+bool has(std::string_view metric, std::string_view word) { return metric.find(word) != std::string_view::npos; }
+
+/// Scores without a unit are compared digit by digit.
+bool without_unit(std::string_view metric) {
+  return has(metric, "_f1") || has(metric, "_roc_auc") || has(metric, "_average_precision") || has(metric, "_r2") ||
+         has(metric, "_spread");
+}
+
+std::string unit_of(std::string_view metric) { return in_percent(metric) ? " %" : ""; }
+
 }  // namespace
 
 EpochRecord called_training(EpochRecord record) {
@@ -82,14 +92,13 @@ Metrics read_metrics(const std::filesystem::path& path, std::optional<std::uint3
       break;
     }
     if (end == rest.npos) {
-      throw InputError::at(
-          path.string(), place,
-          fmt::format("the record of epoch {} is missing, but the checkpoint is of epoch {}", line, *epochs));
+      throw InputError::at(path.string(), place, "the record of epoch {} is missing, but the checkpoint is of epoch {}",
+                           line, *epochs);
     }
     const EpochRecord& record = metrics.records.emplace_back(parse_record(rest.substr(0, end), path.string(), line));
     if (epochs && record.epoch != line) {
-      throw InputError::at(path.string(), place,
-                           fmt::format("expected the record of epoch {}, found that of epoch {}", line, record.epoch));
+      throw InputError::at(path.string(), place, "expected the record of epoch {}, found that of epoch {}", line,
+                           record.epoch);
     }
     metrics.bytes += end + 1;
   }
@@ -118,13 +127,6 @@ const std::vector<std::string>& selection_measures(bool of_numbers, bool of_bits
   return of_bits ? bits : of_numbers ? numbers : labels;
 }
 
-void set_scores(NamedValues& metrics, const std::string& part, const engine::ClassScores& scores) {
-  metrics.set(part + "balanced_accuracy", scores.balanced_accuracy);
-  metrics.set(part + "f1", scores.f1);
-  metrics.set(part + "roc_auc", scores.roc_auc);
-  metrics.set(part + "average_precision", scores.average_precision);
-}
-
 bool larger_is_better(const std::string& measure) { return measure != "loss" && measure != "mae" && measure != "rmse"; }
 
 bool BestEpoch::take(const EpochRecord& record) {
@@ -141,20 +143,6 @@ bool BestEpoch::take(const EpochRecord& record) {
 bool BestEpoch::given_up(std::uint32_t epochs) const {
   return selection_.early_stopping && epochs >= epoch_.value_or(0) + selection_.patience;
 }
-
-namespace {
-
-bool has(std::string_view metric, std::string_view word) { return metric.find(word) != std::string_view::npos; }
-
-/// Scores without a unit are compared digit by digit.
-bool without_unit(std::string_view metric) {
-  return has(metric, "_f1") || has(metric, "_roc_auc") || has(metric, "_average_precision") || has(metric, "_r2") ||
-         has(metric, "_spread");
-}
-
-std::string unit_of(std::string_view metric) { return in_percent(metric) ? " %" : ""; }
-
-}  // namespace
 
 bool in_percent(std::string_view metric) { return has(metric, "accuracy") || has(metric, "_agreement"); }
 

@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/scores.hpp"
 #include "support/named_values.hpp"
 #include "support/statistics.hpp"
 #include "train/config.hpp"
@@ -92,9 +91,6 @@ class BestEpoch {
   std::optional<std::uint32_t> epoch_;
   double value_ = 0;
 };
-
-/// What there is of them, under names that begin with a part's ("test_").
-void set_scores(NamedValues& metrics, const std::string& part, const engine::ClassScores& scores);
 
 /// Whether a larger value of the measure is a better one.
 [[nodiscard]] bool larger_is_better(const std::string& measure);

@@ -1,11 +1,12 @@
 #include "train/objective.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "support/error.hpp"
@@ -33,7 +34,7 @@ constexpr Word kLosses[] = {{engine::Loss::cross_entropy, "cross-entropy"},
                             {engine::Loss::huber, "smooth-l1"}};
 
 /// The targets of a column that are there.
-std::vector<double> column_of(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column) {
+std::vector<double> column_of(const Learned& targets, std::span<const std::uint32_t> graphs, std::size_t column) {
   std::vector<double> values;
   for (const std::uint32_t g : graphs) {
     const float value = targets.rows[g * targets.columns + column];
@@ -51,23 +52,21 @@ void check_targets(const GraphSet& set, const RunConfig& config) {
     there[i % learned.columns] = true;
     const bool bit = !learns_bits(config) || own == 0 || own == 1;
     if (bit && !std::isinf(own)) continue;
-    throw InputError(fmt::format("{}: {} {}, target {} is {}; {}", set.name, name(learned.units.unit()),
-                                 i / learned.columns, target_column(config, i % learned.columns), own,
-                                 std::isinf(own) ? "targets must be finite numbers"
-                                                 : "the binary loss is for targets that are 0 or 1, or missing"));
+    throw InputError("{}: {} {}, target {} is {}; {}", set.name, name(learned.units.unit()), i / learned.columns,
+                     target_column(config, i % learned.columns), own,
+                     std::isinf(own) ? "targets must be finite numbers"
+                                     : "the binary loss is for targets that are 0 or 1, or missing");
   }
   for (std::size_t c = 0; c < there.size(); ++c) {
     if (there[c]) continue;
-    throw InputError(fmt::format("{}: target {} is missing in every {}, so there is nothing to learn", set.name,
-                                 target_column(config, c), name(learned.units.unit())));
+    throw InputError("{}: target {} is missing in every {}, so there is nothing to learn", set.name,
+                     target_column(config, c), name(learned.units.unit()));
   }
 }
 
 [[noreturn]] void bad_weights(const std::string& text, std::size_t count) {
-  throw InputError(
-      fmt::format("class weights: expected none, balanced, or {} numbers from 0 on, separated by commas; "
-                  "came '{}'",
-                  count, text));
+  throw InputError("class weights: expected none, balanced, or {} numbers from 0 on, separated by commas; came '{}'",
+                   count, text);
 }
 
 constexpr std::string_view kTargetWords[] = {"labels", "attributes", "node-labels", "node-targets", "edge-targets"};
@@ -84,8 +83,7 @@ TargetKind parse_target(std::string_view text) {
   std::ranges::replace(name, '_', '-');
   const auto found = std::ranges::find(kTargetWords, name);
   if (found == std::end(kTargetWords)) {
-    throw InputError(
-        fmt::format("expected labels, attributes, node-labels, node-targets or edge-targets, found '{}'", text));
+    throw InputError("expected labels, attributes, node-labels, node-targets or edge-targets, found '{}'", text);
   }
   return static_cast<TargetKind>(found - std::begin(kTargetWords));
 }
@@ -96,8 +94,8 @@ Unit unit_of(const RunConfig& config) { return unit_of(config.data.target.value_
 
 void require_graphs(const RunConfig& config, std::string_view who) {
   if (unit_of(config) == Unit::graph) return;
-  throw InputError(fmt::format("{} is for values of graphs, and {} are learned: tyche train and predict take those",
-                               who, name(*config.data.target)));
+  throw InputError("{} is for values of graphs, and {} are learned: tyche train and predict take those", who,
+                   name(*config.data.target));
 }
 
 Learned::Learned(const GraphSet& set, TargetKind kind) : units(set.graphs, unit_of(kind)) {
@@ -123,8 +121,8 @@ Learned::Learned(const GraphSet& set, const RunConfig& config)
   if (chosen.empty() || columns == 0 || !learns_numbers(config)) return;
   for (const std::uint32_t column : chosen) {
     if (column < columns) continue;
-    throw InputError(fmt::format("target column {}: {}: the {}s have {} real target{}, counted from 0", column,
-                                 set.name, name(units.unit()), columns, columns == 1 ? "" : "s"));
+    throw InputError("target column {}: {}: the {}s have {} real target{}, counted from 0", column, set.name,
+                     name(units.unit()), columns, columns == 1 ? "" : "s");
   }
   std::vector<float> all = std::move(rows);
   rows.clear();
@@ -145,12 +143,50 @@ bool Learned::missing(std::uint32_t unit, bool numbers) const {
   return std::ranges::all_of(row, [](float target) { return std::isnan(target); });
 }
 
+std::vector<int> label_values(const GraphSet& set, const Learned& learned) {
+  std::set<int> values(learned.labels.begin(), learned.labels.end());
+  if (!learned.of_graphs()) values.erase(kNoLabel);
+  if (values.size() > 1) return {values.begin(), values.end()};
+  const std::string_view unit = name(learned.units.unit());
+  if (!values.empty()) {
+    throw InputError("{}: every {} has the label {}; telling classes apart takes at least two", set.name, unit,
+                     *values.begin());
+  }
+  if (!learned.of_graphs()) {
+    throw InputError(
+        "{}: the {}s have no labels to learn; JSON lines have them under \"node_labels\", CSV and GraphML in a column "
+        "node_label, and where there are none types are taken",
+        set.name, unit);
+  }
+  throw InputError(
+      "{}: the graphs have no labels{}; formats with labels are gin (graphs.txt), tu and JSON lines", set.name,
+      set.target_dim > 0 ? ", but real targets, which are learned by default" : ", so there is nothing to learn");
+}
+
+std::vector<std::uint32_t> classes_of(const GraphSet& set, const Learned& learned, const std::vector<int>& values) {
+  std::vector<std::uint32_t> classes;
+  classes.reserve(learned.labels.size());
+  for (std::size_t i = 0; i < learned.labels.size(); ++i) {
+    const int label = learned.labels[i];
+    const auto place = std::lower_bound(values.begin(), values.end(), label);
+    if (place != values.end() && *place == label) {
+      classes.push_back(static_cast<std::uint32_t>(place - values.begin()));
+    } else if (!learned.of_graphs() && label == kNoLabel) {
+      classes.push_back(engine::kMissingLabel);
+    } else {
+      throw InputError("{}: {} {} has the label {}, which is not among those the model was made for: {}", set.name,
+                       name(learned.units.unit()), i, label, fmt::join(values, ", "));
+    }
+  }
+  return classes;
+}
+
 engine::Loss parse_loss(std::string_view text) {
   std::string name(text);
   std::ranges::replace(name, '_', '-');
   const auto found = std::ranges::find(kLosses, name, &Word::second);
   if (found != std::end(kLosses)) return found->first;
-  throw InputError(fmt::format("expected cross-entropy, squared, absolute, huber or binary, found '{}'", text));
+  throw InputError("expected cross-entropy, squared, absolute, huber or binary, found '{}'", text);
 }
 
 std::string_view loss_name(engine::Loss loss) {
@@ -181,30 +217,29 @@ void choose_target(RunConfig& config, const GraphSet& set) {
                          : set.edge_target_dim > 0     ? edge_targets
                                                        : labels;
   }
-  const TargetKind kind = *config.data.target;
-  if (kind == TargetKind::labels || kind == TargetKind::node_labels) return;
-  const bool nodes = kind == TargetKind::node_targets, edges = kind == TargetKind::edge_targets;
-  if ((nodes && set.node_target_dim == 0) || (edges && set.edge_target_dim == 0)) {
+  if (!learns_numbers(config)) return;
+  const Learned learned(set, *config.data.target);
+  if (learned.columns == 0 && !learned.of_graphs()) {
     throw InputError(
-        fmt::format("{0}: the {1}s have no real targets to learn; JSON lines have them under "
-                    "\"{1}_targets\", CSV and GraphML in columns called {1}_target",
-                    set.name, nodes ? "node" : "edge"));
+        "{0}: the {1}s have no real targets to learn; JSON lines have them under \"{1}_targets\", CSV and GraphML in "
+        "columns called {1}_target",
+        set.name, name(learned.units.unit()));
   }
-  if (!nodes && !edges && set.target_dim == 0) {
+  if (learned.columns == 0) {
     throw InputError(
-        fmt::format("{}: the graphs have no real targets to learn; TUDataset folders have them in "
-                    "NAME_graph_attributes.txt, JSON lines under \"target\"{}",
-                    set.name, set.labels.empty() ? "" : " (there are labels, which are learned by default)"));
+        "{}: the graphs have no real targets to learn; TUDataset folders have them in NAME_graph_attributes.txt, JSON "
+        "lines under \"target\"{}",
+        set.name, set.labels.empty() ? "" : " (there are labels, which are learned by default)");
   }
   check_targets(set, config);
 }
 
-bool constant_column(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column) {
+bool constant_column(const Learned& targets, std::span<const std::uint32_t> graphs, std::size_t column) {
   const std::vector<double> values = column_of(targets, graphs, column);
   return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
 }
 
-engine::Standard standard_of(const RealTargets& targets, std::span<const std::uint32_t> graphs,
+engine::Standard standard_of(const Learned& targets, std::span<const std::uint32_t> graphs,
                              std::span<const float> weights) {
   const auto weight = [&](std::uint32_t g) { return weights.empty() ? 1.0 : double{weights[g]}; };
   std::vector<std::uint32_t> counted;
@@ -252,9 +287,7 @@ std::vector<float> class_weights_of(const std::string& text, std::span<const std
     if (*next != ',') bad_weights(text, count);
     at = next + 1;
   }
-  if (weights.size() != count || std::ranges::all_of(weights, [](float w) { return w == 0; })) {
-    bad_weights(text, count);
-  }
+  if (weights.size() != count || std::ranges::all_of(weights, [](float w) { return w == 0; })) bad_weights(text, count);
   return weights;
 }
 

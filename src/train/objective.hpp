@@ -32,14 +32,6 @@ namespace tyche::train {
 /// For what looks at whole graphs: throws InputError where the run learns of nodes or edges. `who`: "tyche compare".
 void require_graphs(const RunConfig& config, std::string_view who);
 
-/// Rows of real targets, one per unit; missing ones are NaN.
-struct RealTargets {
-  RealTargets(std::span<const float> all, std::size_t each) : rows(all), columns(each) {}
-  RealTargets(const GraphSet& set) : RealTargets(set.targets, set.target_dim) {}  // NOLINT: of its graphs
-  std::span<const float> rows;
-  std::size_t columns;
-};
-
 /// What a set says of its graphs, or of their nodes or edges: all that folds, targets and scores go by.
 ///
 ///   const Learned nodes(set, TargetKind::node_labels);
@@ -51,15 +43,22 @@ struct Learned {
   Learned(const GraphSet& set, const RunConfig& config);
   Units units;
   std::vector<int> labels;  ///< one per unit (kNoLabel: missing), or none
-  std::vector<float> rows;  ///< of real targets, × columns
+  std::vector<float> rows;  ///< of real targets, × columns; missing ones are NaN
   std::size_t columns = 0;
   std::vector<std::uint32_t> taken{};  ///< which columns of the set these are; none: all
 
-  [[nodiscard]] RealTargets reals() const { return {rows, columns}; }
   [[nodiscard]] bool of_graphs() const { return units.unit() == Unit::graph; }
   /// Whether a unit has nothing to learn: no label, or no target at all.
   [[nodiscard]] bool missing(std::uint32_t unit, bool numbers) const;
 };
+
+/// The different labels, ascending: class i is the i-th. Throws InputError where there are none, or only one.
+[[nodiscard]] std::vector<int> label_values(const GraphSet& set, const Learned& learned);
+
+/// Each unit's class under `values`, engine::kMissingLabel where it has no label. Throws InputError on a label that is
+/// not among them.
+[[nodiscard]] std::vector<std::uint32_t> classes_of(const GraphSet& set, const Learned& learned,
+                                                    const std::vector<int>& values);
 
 /// What the set calls the c-th column of targets that is learned: its number.
 [[nodiscard]] std::size_t target_column(const RunConfig& config, std::size_t c);
@@ -81,11 +80,10 @@ void choose_target(RunConfig& config, const GraphSet& set);
 /// Mean and population deviation of every column over the targets of these graphs that are there, in double precision.
 /// A column without any has the mean 0; one with a single value has the deviation 1. `weights`: by graph, how many
 /// graphs it counts as; empty: one.
-[[nodiscard]] engine::Standard standard_of(const RealTargets& targets, std::span<const std::uint32_t> graphs,
+[[nodiscard]] engine::Standard standard_of(const Learned& targets, std::span<const std::uint32_t> graphs,
                                            std::span<const float> weights = {});
 /// Whether all of a column's targets in these graphs that are there are the same, or there are none.
-[[nodiscard]] bool constant_column(const RealTargets& targets, std::span<const std::uint32_t> graphs,
-                                   std::size_t column);
+[[nodiscard]] bool constant_column(const Learned& targets, std::span<const std::uint32_t> graphs, std::size_t column);
 
 /// "none": no weights. "balanced": graphs / (classes · graphs of the class), over these graphs; a class that has none
 /// of them weighs 0. Else a list ("1,2.5"), one number per class. Throws InputError on anything else.

@@ -65,7 +65,7 @@ void add_class_scores(const std::vector<const Answered*>& answered, const Learne
     if (classes.back() == labels.size() || own->said.probabilities.size() != labels.size()) return;
     probabilities.insert(probabilities.end(), own->said.probabilities.begin(), own->said.probabilities.end());
   }
-  set_scores(out, "", engine::class_scores(said, probabilities, classes, labels.size()));
+  engine::set_scores(out, "", engine::class_scores(said, probabilities, classes, labels.size()));
 }
 
 /// The scores of one fold's answers over one part.
@@ -91,21 +91,9 @@ NamedValues scores_of(const std::vector<const Answered*>& all, const Learned& tr
     const auto row = truth.rows.begin() + static_cast<std::ptrdiff_t>(own->graph * truth.columns);
     wanted.insert(wanted.end(), row, row + static_cast<std::ptrdiff_t>(truth.columns));
   }
-  if (answered.front()->said.binary) {
-    const engine::BinaryScores bits = engine::binary_scores(outputs, wanted, truth.columns);
-    out.set("roc_auc", bits.roc_auc);
-    out.set("average_precision", bits.average_precision);
-    const auto each = engine::binary_column_scores(outputs, wanted, truth.columns);
-    for (std::size_t c = 0; each.size() > 1 && c < each.size(); ++c) {
-      out.set(fmt::format("roc_auc_{}", c), each[c].roc_auc);
-      out.set(fmt::format("average_precision_{}", c), each[c].average_precision);
-    }
-    return out;
-  }
-  const engine::RealScores scores = engine::real_scores(outputs, wanted, truth.columns);
-  out.set("mae", scores.mae);
-  out.set("rmse", scores.rmse);
-  out.set("r2", scores.r2);
+  if (answered.front()->said.binary) return engine::binary_scores(outputs, wanted, truth.columns);
+  const NamedValues scores = engine::real_scores(outputs, wanted, truth.columns);
+  for (const char* name : {"mae", "rmse", "r2"}) out.set(name, scores.find(name));
   return out;
 }
 
@@ -129,9 +117,7 @@ std::string_view part_name(Part part) { return kNames[static_cast<std::size_t>(p
 
 Part parse_part(std::string_view name) {
   const auto at = std::ranges::find(kNames, name);
-  if (at == std::end(kNames)) {
-    throw InputError(fmt::format("part: expected train, validation, test or new, found '{}'", name));
-  }
+  if (at == std::end(kNames)) throw InputError("part: expected train, validation, test or new, found '{}'", name);
   return static_cast<Part>(at - std::begin(kNames));
 }
 

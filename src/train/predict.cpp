@@ -26,21 +26,18 @@ namespace {
 
 void check_pinned(const NpyMatrix& pinned, const nn::ModelConfig& model, const GraphSet& set, std::string_view name) {
   if (model.random != nn::Random::features) {
-    throw InputError::at(
-        name, "",
-        fmt::format("random features are given, but this model's random inputs are {}, which are drawn",
-                    nn::name(model.random)));
+    throw InputError::at(name, "", "random features are given, but this model's random inputs are {}, which are drawn",
+                         nn::name(model.random));
   }
   if (model.random_dims() == 0) {
     throw InputError::at(name, "", "random features are given, but this model has none (rni is 0)");
   }
-  std::size_t nodes = 0;
-  for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
+  const std::uint64_t nodes = set.graphs.summary().nodes;
   if (pinned.rows != nodes || pinned.columns != model.random_dims()) {
-    throw InputError::at(name, "",
-                         fmt::format("has the shape {} × {}; expected {} × {} (all nodes of all graphs in order × the "
-                                     "model's random dimensions)",
-                                     pinned.rows, pinned.columns, nodes, model.random_dims()));
+    throw InputError::at(
+        name, "",
+        "has the shape {} × {}; expected {} × {} (all nodes of all graphs in order × the model's random dimensions)",
+        pinned.rows, pinned.columns, nodes, model.random_dims());
   }
   for (std::size_t i = 0; i < pinned.values.size(); ++i) {
     if (!std::isfinite(pinned.values[i])) {
@@ -103,16 +100,23 @@ void add_part(const GraphSet& set, std::uint32_t from, std::optional<Node> node,
   if (set.edge_attribute_dim > 0) out.edge_attributes.push_back(std::move(edge_rows));
 }
 
-}  // namespace
+/// A checkpoint's model on a set, which both must outlive it: a job on it.
+struct Asked {
+  /// `units`: what has an answer; null: graphs.
+  Asked(const Checkpoint& checkpoint, const GraphSet& set, const Units* units = nullptr)
+      : labels(units == nullptr ? set.graphs.size() : units->size(), 0) {
+    const FeatureSpec& spec = checkpoint.config.data.features;
+    const InputScale& scale = checkpoint.scale;
+    job.data = {
+        seen_graphs(set, spec), labels, make_features(set, spec, scale), make_edge_features(set, spec, scale), units,
+        sees_weights(set, spec)};
+    job.model = checkpoint.config.model;
+  }
+  std::vector<std::uint32_t> labels;  ///< of no meaning
+  engine::Job job;
+};
 
-Asked::Asked(const Checkpoint& checkpoint, const GraphSet& set, const Units* units)
-    : features(make_features(set, checkpoint.config.data.features, checkpoint.scale)),
-      edges(make_edge_features(set, checkpoint.config.data.features, checkpoint.scale)),
-      labels(units == nullptr ? set.graphs.size() : units->size(), 0) {
-  const FeatureSpec& spec = checkpoint.config.data.features;
-  job.data = {seen_graphs(set, spec), labels, features, edges, units, sees_weights(set, spec)};
-  job.model = checkpoint.config.model;
-}
+}  // namespace
 
 std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,
                                 const PredictOptions& options, std::string_view name) {
@@ -120,15 +124,15 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   if (options.draws == 0) throw InputError("at least one draw is needed; came 0");
   if (options.pinned && options.graphs) throw InputError("pinned features are those of all graphs");
   if (options.pinned && options.draws != 1) {
-    throw InputError(fmt::format("pinned features are one draw; {} draws were asked for", options.draws));
+    throw InputError("pinned features are one draw; {} draws were asked for", options.draws);
   }
   if (options.pinned) check_pinned(*options.pinned, model, set, name);
 
   const bool numbers = learns_numbers(checkpoint.config), bits = learns_bits(checkpoint.config);
   const Learned learned(set, checkpoint.config);
   if (numbers && learned.columns > 0 && learned.columns != model.classes) {
-    throw InputError(fmt::format("{}: the {}s have {} real targets; the model gives {}", set.name,
-                                 tyche::name(model.unit), learned.columns, model.classes));
+    throw InputError("{}: the {}s have {} real targets; the model gives {}", set.name, tyche::name(model.unit),
+                     learned.columns, model.classes);
   }
   const Asked about(checkpoint, set, learned.of_graphs() ? nullptr : &learned.units);
   const engine::Job& job = about.job;
@@ -143,7 +147,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   const auto session = engine.open(job, random ? options.draws : 1);
   engine::Logits answer;
   for (std::uint32_t r = 0; r < options.draws; ++r) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} draws", r, options.draws));
+    if (interrupted()) throw Interrupted("stopped after {} of {} draws", r, options.draws);
     engine::Draw draw = draw_of(checkpoint, options.seed);
     draw.index = r;
     if (options.pinned) draw.pinned = options.pinned->values;
@@ -213,8 +217,8 @@ std::vector<Prediction> ensemble_of(const std::vector<std::vector<Prediction>>& 
 
 NpyMatrix embeddings(const Checkpoint& checkpoint, const GraphSet& set, bool of_nodes, const LookOptions& options) {
   if (!of_nodes && checkpoint.config.model.unit != Unit::graph) {
-    throw InputError(fmt::format("this model gives a value per {}, and has no rows for graphs; it has some for nodes",
-                                 name(checkpoint.config.model.unit)));
+    throw InputError("this model gives a value per {}, and has no rows for graphs; it has some for nodes",
+                     name(checkpoint.config.model.unit));
   }
   const Asked looked(checkpoint, set);
   const nn::Program network = nn::program(looked.job.model);
@@ -243,12 +247,11 @@ NpyMatrix embeddings(const Checkpoint& checkpoint, const GraphSet& set, bool of_
 Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set, std::uint32_t graph,
                     const LookOptions& options, std::optional<int> output) {
   if (checkpoint.config.model.unit != Unit::graph) {
-    throw InputError(fmt::format("answers for graphs are explained; this model gives a value per {}",
-                                 name(checkpoint.config.model.unit)));
+    throw InputError("answers for graphs are explained; this model gives a value per {}",
+                     name(checkpoint.config.model.unit));
   }
   if (graph >= set.graphs.size()) {
-    throw InputError(
-        fmt::format("graph {} was asked about; {} has {}, counted from 0", graph, set.name, set.graphs.size()));
+    throw InputError("graph {} was asked about; {} has {}, counted from 0", graph, set.name, set.graphs.size());
   }
   const Graph& own = set.graphs[graph];
   // The graph itself, then it without each node and without each edge.
@@ -279,14 +282,14 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
     for (std::size_t c = 0; c < outputs; ++c) given.push_back(target_column(config, c));
     while (output && at < outputs && std::cmp_not_equal(given[at], *output)) ++at;
     if (at == outputs) {
-      throw InputError(fmt::format("column {} was asked about; the model gives {}", *output, fmt::join(given, ", ")));
+      throw InputError("column {} was asked about; the model gives {}", *output, fmt::join(given, ", "));
     }
     why.column = given[at];
     why.value = why.said.values[at];
   } else {
     why.label = output.value_or(why.said.label);
     const auto found = std::ranges::find(config.data.labels, why.label);
-    if (found == config.data.labels.end()) throw InputError(fmt::format("the model knows no label {}", why.label));
+    if (found == config.data.labels.end()) throw InputError("the model knows no label {}", why.label);
     at = static_cast<std::size_t>(found - config.data.labels.begin());
   }
   const auto value = [&](const Prediction& p) { return numbers ? p.values[at] : p.probabilities[at]; };
@@ -305,8 +308,8 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
   why.nodes.assign(own.num_nodes(), 0.0);
   const std::size_t columns = looked.job.model.input_features, edge_columns = looked.job.model.edge_features;
   why.edges.assign(edge_columns > 0 ? own.num_edges() : 0, 0.0);
-  const std::vector<float> inputs = looked.features[0];
-  const std::vector<float> edge_inputs = edge_columns > 0 ? looked.edges[0] : std::vector<float>();
+  const std::vector<float> inputs = looked.job.data.features[0];
+  const std::vector<float> edge_inputs = edge_columns > 0 ? looked.job.data.edge_features[0] : std::vector<float>();
   for (std::uint32_t r = 0; r < how.draws; ++r) {
     const engine::InputGradients d = engine::input_gradients(looked.job, checkpoint.state.parameters, 0,
                                                              draw_of(checkpoint, options.seed, r), weights);

@@ -41,15 +41,6 @@ struct Prediction {
   std::vector<double> spreads;
 };
 
-/// A checkpoint's model on a set, which both must outlive it: the columns of its nodes and edges, and a job on them.
-struct Asked {
-  /// `units`: what has an answer; null: graphs.
-  Asked(const Checkpoint& checkpoint, const GraphSet& set, const Units* units = nullptr);
-  engine::FeatureBlocks features, edges;
-  std::vector<std::uint32_t> labels;  ///< of no meaning
-  engine::Job job;
-};
-
 /// One per graph, node or edge that is asked about. Node types, edge labels and labels that training did not see are
 /// taken as unseen() (features.hpp) says. Throws InputError where the graphs do not fit the model (attributes, another
 /// number of targets), or pinned features have the wrong shape or a value that is not finite; `name` stands for their

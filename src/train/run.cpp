@@ -73,7 +73,8 @@ void add_scores(const TrainingData& data, const std::vector<std::uint32_t>& grap
   if (probabilities.empty()) return;
   std::vector<std::uint32_t> truth;
   for (const std::uint32_t g : graphs) truth.push_back(data.classes[g]);
-  set_scores(metrics, part, engine::class_scores(said, probabilities, truth, probabilities.size() / graphs.size()));
+  const std::size_t classes = probabilities.size() / graphs.size();
+  engine::set_scores(metrics, part, engine::class_scores(said, probabilities, truth, classes));
 }
 
 std::string note(std::uint32_t fold, const EpochRecord& record) {
@@ -121,9 +122,11 @@ EpochRecord measured(const TrainingData& data, std::uint32_t fold, const engine:
   return record;
 }
 
-/// A fold to record: its progress (records are added to it), its folder, its checkpoints.
+/// A fold to record: its progress (records are added to it), what the engine has to say of it ("fold 3: ..."), its
+/// folder, its checkpoints.
 struct FoldBook {
   FoldProgress* fold;
+  std::vector<std::string>* notes;
   std::filesystem::path folder;
   CheckpointWriter writer;
   std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
@@ -150,33 +153,8 @@ class Recorder : public engine::Observer {
   bool on_begin(std::size_t) override { return !failed_ && !stopped_ && !interrupted(); }
   /// Returns false where the user asked to stop or a write failed. Never throws: an exception must not unwind through
   /// an engine's threads, so it is kept for finish() and every trial stops at its next epoch.
-  bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) override {
-    return record(trial, result, &state);
-  }
-  /// The metrics line alone; the checkpoint comes with the next on_epoch.
-  bool on_passing_epoch(std::size_t trial, const engine::EpochResult& result) override {
-    return record(trial, result, nullptr);
-  }
-  void on_note(std::size_t trial, const std::string& text) override {
-    const std::scoped_lock lock(mutex_);
-    notes_.push_back({trial, fmt::format("fold {}: {}", books_[trial].fold->fold, text)});
-  }
-
-  /// Throws what went wrong on the way.
-  void finish() {
-    if (error_) std::rethrow_exception(error_);
-  }
-  /// Whether the listener said that all trials stop.
-  [[nodiscard]] bool stopped() const { return stopped_; }
-  /// What the engine had to say of a trial ("fold 3: ..."), in order.
-  struct Note {
-    std::size_t trial;
-    std::string text;
-  };
-  [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
-
- private:
-  bool record(std::size_t trial, const engine::EpochResult& result, const engine::State* state) {
+  /// Without a state the metrics line alone: the checkpoint comes with the next epoch that has one.
+  bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State* state) override {
     bool go_on = true;
     try {
       FoldBook& book = books_[trial];
@@ -222,7 +200,19 @@ class Recorder : public engine::Observer {
     }
     return go_on && !failed_ && !stopped_ && !interrupted();
   }
+  void on_note(std::size_t trial, const std::string& text) override {
+    const std::scoped_lock lock(mutex_);
+    books_[trial].notes->push_back(fmt::format("fold {}: {}", books_[trial].fold->fold, text));
+  }
 
+  /// Throws what went wrong on the way.
+  void finish() {
+    if (error_) std::rethrow_exception(error_);
+  }
+  /// Whether the listener said that all trials stop.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+ private:
   const TrainingData& data_;
   Progress* progress_;
   EpochListener listener_;
@@ -231,7 +221,105 @@ class Recorder : public engine::Observer {
   std::atomic<bool> stopped_ = false;  ///< by the listener
   std::mutex mutex_;
   std::exception_ptr error_;
-  std::vector<Note> notes_;
+};
+
+/// What one rank's failure is to the others, who wait for it.
+template <class Body>
+void out_of_step(const Peers* peers, const Body& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    if (peers == nullptr) throw;
+    throw OutOfStep("rank {} of {} failed: {}", peers->rank(), peers->size(), error.what());
+  }
+}
+
+/// Logits of a fold's test part after an epoch, draw after draw; on all ranks, each of which is asked about some whole
+/// batches.
+std::vector<float> test_logits(const engine::Job& job, const std::vector<std::uint32_t>& test, engine::Engine& engine,
+                               std::span<const float> parameters, engine::Draw draw, const Peers* peers) {
+  const std::vector<std::uint32_t> graphs = job.data.graphs_of(test);
+  const auto part_of = [&](std::size_t rank) {
+    const std::size_t batches = (graphs.size() + job.batch - 1) / job.batch;
+    const Share own = peers == nullptr ? Share{0, batches} : peers->share(batches, rank);
+    const std::size_t begin = std::min(own.begin * job.batch, graphs.size());
+    return std::span(graphs).subspan(begin, std::min(own.end * job.batch, graphs.size()) - begin);
+  };
+  std::vector<float> logits;
+  out_of_step(peers, [&] {
+    const auto session = engine.open(job, job.eval_draws);
+    for (draw.index = 0; draw.index < job.eval_draws; ++draw.index) {
+      engine::Logits answer{std::vector<float>(job.data.units_of(graphs) * job.model.classes)};
+      std::vector<Peers::Piece> pieces;
+      std::size_t begin = 0;
+      for (std::size_t rank = 0; rank < (peers == nullptr ? 1 : peers->size()); ++rank) {
+        const auto own = part_of(rank);
+        const auto rows = std::span(answer.values).subspan(begin, job.data.units_of(own) * job.model.classes);
+        begin += rows.size();
+        pieces.push_back(Peers::piece(rank, rows));
+        if (own.empty() || (peers != nullptr && rank != peers->rank())) continue;
+        std::ranges::copy(session->predict(parameters, own, draw).values, rows.begin());
+      }
+      if (peers != nullptr) peers->exchange(pieces);
+      answer = engine::pick_units(job, test, std::move(answer));
+      logits.insert(logits.end(), answer.values.begin(), answer.values.end());
+    }
+  });
+  return logits;
+}
+
+/// A fold to train, but for where it stands.
+engine::Trial trial_of(const TrainingData& data, const RunConfig& config, std::uint32_t fold) {
+  return {.seed = config.training_seed(),
+          .fold = fold,
+          .learning_rate = config.training.step_rate(),
+          .train = data.folds[fold].train,
+          .test = evaluated(data.folds[fold], config),
+          .validation = config.selection.on() ? data.folds[fold].validation.size() : 0,
+          .standard = data.standards[fold],
+          .class_weights = data.class_weights[fold],
+          .state = {}};
+}
+
+/// Rank 0 says which trials these are, in words that the others have heard already, and where they stand.
+void share_trials(const Peers& peers, const TrainingData& data, const RunConfig& config, const nlohmann::json& list,
+                  std::vector<engine::Trial>& trials) {
+  const std::size_t size = nn::layout(config.model).size;
+  std::vector<Peers::Piece> pieces;
+  trials.resize(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    engine::Trial& trial = trials[i];
+    if (peers.rank() > 0) {
+      trial = trial_of(data, config, list[i][0]);
+      trial.seed = list[i][1];
+      trial.learning_rate = list[i][2];
+    }
+    for (std::vector<float>* numbers : {&trial.state.parameters, &trial.state.adam_m, &trial.state.adam_v}) {
+      numbers->resize(size);
+      pieces.push_back(Peers::piece(0, std::span(*numbers)));
+    }
+    pieces.push_back(Peers::piece(0, std::span(&trial.state.step, 1)));
+    pieces.push_back(Peers::piece(0, std::span(&trial.state.epoch, 1)));
+    pieces.push_back(Peers::piece(0, std::span(&trial.state.plateau, 1)));
+  }
+  peers.exchange(pieces);
+}
+
+/// On all ranks, where there are others.
+void train_trials(engine::Engine& engine, engine::Job job, std::span<engine::Trial> trials, engine::Observer& observer,
+                  const Peers* peers) {
+  if (peers == nullptr) return engine.train(job, trials, observer);
+  job.peers = peers;
+  std::unique_ptr<engine::Session> session;
+  peers->together([&] { session = engine.open(job, std::uint64_t{job.epochs} * trials.size()); });
+  out_of_step(peers, [&] { session->train(trials, observer, job.epochs); });
+}
+
+/// Ranks other than 0 have a say in one thing.
+class Following final : public engine::Observer {
+ public:
+  bool on_begin(std::size_t) override { return !interrupted(); }
+  bool on_epoch(std::size_t, const engine::EpochResult&, const engine::State*) override { return !interrupted(); }
 };
 
 }  // namespace
@@ -290,25 +378,23 @@ std::vector<std::uint32_t> folds_in(const std::filesystem::path& folder) {
 std::filesystem::path checkpoint_in(const std::filesystem::path& folder, std::optional<std::uint32_t> fold,
                                     const std::string& which) {
   if (!which.empty() && which != "best" && which != "last" && which != "average") {
-    throw InputError(fmt::format("a run's checkpoint is best, average or last; came '{}'", which));
+    throw InputError("a run's checkpoint is best, average or last; came '{}'", which);
   }
   const std::vector<std::uint32_t> there = folds_in(folder);
   if (!fold && there.size() > 1) {
-    throw Remedied(InputError::at(folder.string(), "", fmt::format("has {} folds; name one of them", there.size())),
+    throw Remedied(InputError::at(folder.string(), "", "has {} folds; name one of them", there.size()),
                    Remedy::name_fold);
   }
   const std::uint32_t chosen = fold.value_or(there.front());
   if (std::find(there.begin(), there.end(), chosen) == there.end()) {
-    throw InputError::at(folder.string(), "", fmt::format("has no checkpoint of fold {}", chosen));
+    throw InputError::at(folder.string(), "", "has no checkpoint of fold {}", chosen);
   }
   for (const auto& [word, file, what] : {std::tuple("best", kBestFile, "choose by validation"),
                                          std::tuple("average", kAverageFile, "keep a mean of its epochs")}) {
     const std::filesystem::path path = fold_folder(folder, chosen) / file;
     if (!which.empty() && which != word) continue;
     if (std::filesystem::exists(path)) return path;
-    if (which == word) {
-      throw InputError::at(path.string(), "", fmt::format("there is none: this run was not told to {}", what));
-    }
+    if (which == word) throw InputError::at(path.string(), "", "there is none: this run was not told to {}", what);
   }
   return fold_folder(folder, chosen) / kCheckpointFile;
 }
@@ -417,14 +503,11 @@ void Run::load(FoldProgress& fold) const {
   }
   try {
     const Checkpoint checkpoint = read_checkpoint(path);
-    if (checkpoint.fold != fold.fold) {
-      throw InputError::at(path.string(), "", fmt::format("is of fold {}", checkpoint.fold));
-    }
+    if (checkpoint.fold != fold.fold) throw InputError::at(path.string(), "", "is of fold {}", checkpoint.fold);
     for (const Difference& difference : differences(checkpoint.config, config_)) {
       if (difference.key == "training.epochs") continue;
-      throw InputError::at(path.string(), "",
-                           fmt::format("is of another run: {} is {}, but {} in config.toml", difference.key,
-                                       difference.before, difference.after));
+      throw InputError::at(path.string(), "", "is of another run: {} is {}, but {} in config.toml", difference.key,
+                           difference.before, difference.after);
     }
     if (checkpoint.standard != data_->standards[fold.fold]) {
       throw InputError::at(path.string(), "", "was trained on targets of another mean or deviation");
@@ -446,60 +529,10 @@ void Run::load(FoldProgress& fold) const {
     if (fold.done(config_.training.epochs)) fold.tested = read_tested(folder);
   } catch (const InputError& error) {
     throw InputError(
-        fmt::format("{}\n  fold {} cannot be taken up; move {} away to train this fold from the start "
-                    "(to the same result)",
-                    error.what(), fold.fold, folder.string()));
+        "{}\n  fold {} cannot be taken up; move {} away to train this fold from the start (to the same result)",
+        error.what(), fold.fold, folder.string());
   }
 }
-
-namespace {
-
-/// What one rank's failure is to the others, who wait for it.
-template <class Body>
-void out_of_step(const Peers* peers, const Body& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    if (peers == nullptr) throw;
-    throw OutOfStep(fmt::format("rank {} of {} failed: {}", peers->rank(), peers->size(), error.what()));
-  }
-}
-
-/// Logits of a fold's test part after an epoch, draw after draw; on all ranks, each of which is asked about some whole
-/// batches.
-std::vector<float> test_logits(const engine::Job& job, const std::vector<std::uint32_t>& test, engine::Engine& engine,
-                               std::span<const float> parameters, engine::Draw draw, const Peers* peers) {
-  const std::vector<std::uint32_t> graphs = job.data.graphs_of(test);
-  const auto part_of = [&](std::size_t rank) {
-    const std::size_t batches = (graphs.size() + job.batch - 1) / job.batch;
-    const Share own = peers == nullptr ? Share{0, batches} : peers->share(batches, rank);
-    const std::size_t begin = std::min(own.begin * job.batch, graphs.size());
-    return std::span(graphs).subspan(begin, std::min(own.end * job.batch, graphs.size()) - begin);
-  };
-  std::vector<float> logits;
-  out_of_step(peers, [&] {
-    const auto session = engine.open(job, job.eval_draws);
-    for (draw.index = 0; draw.index < job.eval_draws; ++draw.index) {
-      engine::Logits answer{std::vector<float>(job.data.units_of(graphs) * job.model.classes)};
-      std::vector<Peers::Piece> pieces;
-      std::size_t begin = 0;
-      for (std::size_t rank = 0; rank < (peers == nullptr ? 1 : peers->size()); ++rank) {
-        const auto own = part_of(rank);
-        const auto rows = std::span(answer.values).subspan(begin, job.data.units_of(own) * job.model.classes);
-        begin += rows.size();
-        pieces.push_back(Peers::piece(rank, rows));
-        if (own.empty() || (peers != nullptr && rank != peers->rank())) continue;
-        std::ranges::copy(session->predict(parameters, own, draw).values, rows.begin());
-      }
-      if (peers != nullptr) peers->exchange(pieces);
-      answer = engine::pick_units(job, test, std::move(answer));
-      logits.insert(logits.end(), answer.values.begin(), answer.values.end());
-    }
-  });
-  return logits;
-}
-
-}  // namespace
 
 // The test part of a fold that is done, once: with the epoch that its validation part chose, or the last one.
 void Run::test_at_end(FoldProgress& fold, engine::Engine& engine, const Peers* peers) const {
@@ -510,8 +543,8 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine, const Peers* p
   if (epoch != fold.state.epoch) {
     Checkpoint checkpoint = read_checkpoint(folder / kBestFile);
     if (checkpoint.state.epoch != epoch) {
-      throw InputError::at((folder / kBestFile).string(), "",
-                           fmt::format("is of epoch {}, but epoch {} was the best", checkpoint.state.epoch, epoch));
+      throw InputError::at((folder / kBestFile).string(), "", "is of epoch {}, but epoch {} was the best",
+                           checkpoint.state.epoch, epoch);
     }
     best = std::move(checkpoint.state.parameters);
   }
@@ -522,8 +555,7 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine, const Peers* p
     const Peers::Piece whole[] = {Peers::piece(0, std::span(parameters))};
     peers->exchange(whole);
   }
-  const TrainingData::Inputs inputs = data_->inputs_of(config_, fold.fold);
-  const engine::Job job = data_->job(config_, inputs);
+  const engine::Job job = data_->job(config_, fold.fold);
   const std::vector<std::uint32_t>& test = data_->folds[fold.fold].test;
   const std::vector<float> logits = test_logits(job, test, engine, parameters, draw, peers);
   engine::EpochResult result;
@@ -549,8 +581,8 @@ void Run::note_explosions() {
   if (folds.empty()) return;
   const bool finite = std::isfinite(most) && most > 0;
   notes_.push_back(
-      fmt::format("warning: the training loss of fold{} {} exploded{}: try a lower learning rate (--lr), "
-                  "shorter steps (--clip-norm 1) or means instead of sums (--aggregation, --readout)",
+      fmt::format("warning: the training loss of fold{} {} exploded{}: try a lower learning rate (--lr), shorter steps "
+                  "(--clip-norm 1) or means instead of sums (--aggregation, --readout)",
                   folds.size() == 1 ? "" : "s", fmt::join(folds, ", "),
                   finite ? fmt::format(" (it ended at {:.3g})", most) : " (it is no number)"));
 }
@@ -588,69 +620,6 @@ Summary Run::train(engine::Engine& engine, Progress* progress, const Peers* peer
   return train_together(alone, engine, progress, peers).front();
 }
 
-namespace {
-
-/// A fold to train, but for where it stands.
-engine::Trial trial_of(const TrainingData& data, const RunConfig& config, std::uint32_t fold) {
-  return {.seed = config.training_seed(),
-          .fold = fold,
-          .learning_rate = config.training.step_rate(),
-          .train = data.folds[fold].train,
-          .test = evaluated(data.folds[fold], config),
-          .validation = config.selection.on() ? data.folds[fold].validation.size() : 0,
-          .standard = data.standards[fold],
-          .class_weights = data.class_weights[fold],
-          .state = {}};
-}
-
-/// Rank 0 says which trials these are, in words that the others have heard already, and where they stand.
-nlohmann::json words_of(const std::vector<engine::Trial>& trials) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const engine::Trial& trial : trials) list.push_back({trial.fold, trial.seed, trial.learning_rate});
-  return {{"train", list}};
-}
-void share_trials(const Peers& peers, const TrainingData& data, const RunConfig& config, const nlohmann::json& list,
-                  std::vector<engine::Trial>& trials) {
-  const std::size_t size = nn::layout(config.model).size;
-  std::vector<Peers::Piece> pieces;
-  trials.resize(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    engine::Trial& trial = trials[i];
-    if (peers.rank() > 0) {
-      trial = trial_of(data, config, list[i][0]);
-      trial.seed = list[i][1];
-      trial.learning_rate = list[i][2];
-    }
-    for (std::vector<float>* numbers : {&trial.state.parameters, &trial.state.adam_m, &trial.state.adam_v}) {
-      numbers->resize(size);
-      pieces.push_back(Peers::piece(0, std::span(*numbers)));
-    }
-    pieces.push_back(Peers::piece(0, std::span(&trial.state.step, 1)));
-    pieces.push_back(Peers::piece(0, std::span(&trial.state.epoch, 1)));
-    pieces.push_back(Peers::piece(0, std::span(&trial.state.plateau, 1)));
-  }
-  peers.exchange(pieces);
-}
-
-/// On all ranks, where there are others.
-void train_trials(engine::Engine& engine, engine::Job job, std::span<engine::Trial> trials, engine::Observer& observer,
-                  const Peers* peers) {
-  if (peers == nullptr) return engine.train(job, trials, observer);
-  job.peers = peers;
-  std::unique_ptr<engine::Session> session;
-  peers->together([&] { session = engine.open(job, std::uint64_t{job.epochs} * trials.size()); });
-  out_of_step(peers, [&] { session->train(trials, observer, job.epochs); });
-}
-
-/// Ranks other than 0 have a say in one thing.
-class Following final : public engine::Observer {
- public:
-  bool on_begin(std::size_t) override { return !interrupted(); }
-  bool on_epoch(std::size_t, const engine::EpochResult&, const engine::State&) override { return !interrupted(); }
-};
-
-}  // namespace
-
 bool Run::can_be_shared(const RunConfig& config) {
   const engine::EngineChoice choice(config.engine.name);
   if (choice.on_gpu()) return config.training.accumulate > 1;  // batches of a step; on CPUs slices of a batch
@@ -666,15 +635,13 @@ void Run::follow(const RunConfig& config, const TrainingData& data, engine::Engi
       std::vector<float> parameters(nn::layout(config.model).size);
       const Peers::Piece whole[] = {Peers::piece(0, std::span(parameters))};
       peers.exchange(whole);
-      const TrainingData::Inputs inputs = data.inputs_of(config, draw.fold);
-      (void)test_logits(data.job(config, inputs), data.folds[draw.fold].test, engine, parameters, draw, &peers);
+      (void)test_logits(data.job(config, draw.fold), data.folds[draw.fold].test, engine, parameters, draw, &peers);
       continue;
     }
     std::vector<engine::Trial> trials;
     share_trials(peers, data, config, said["train"], trials);
-    const TrainingData::Inputs inputs = data.inputs_of(config, trials.front().fold);
     Following observer;
-    train_trials(engine, data.job(config, inputs), trials, observer, &peers);
+    train_trials(engine, data.job(config, trials.front().fold), trials, observer, &peers);
   }
 }
 
@@ -682,20 +649,18 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
                                          const Peers* peers) {
   std::vector<FoldBook> open;
   std::vector<engine::Trial> trials;
-  std::vector<Run*> run_of;  // by trial
   for (Run* run : runs) {
     const RunConfig& config = run->config_;
     if (run->data_ != runs.front()->data_) throw InputError("runs that train as one group must share their data");
     for (const Difference& difference : differences(runs.front()->config_, config)) {
       if (std::ranges::find(kGroupMayDiffer, difference.key) != kGroupMayDiffer.end()) continue;
-      throw InputError(fmt::format("runs that train as one group must agree in {}: {} is not {}", difference.key,
-                                   difference.before, difference.after));
+      throw InputError("runs that train as one group must agree in {}: {} is not {}", difference.key, difference.before,
+                       difference.after);
     }
     for (FoldProgress& fold : run->folds_) {
       if (fold.done(config.training.epochs) || fold.state.epoch >= fold.pause) continue;
-      run_of.push_back(run);
       open.push_back(
-          {&fold, fold_folder(run->folder_, fold.fold),
+          {&fold, &run->notes_, fold_folder(run->folder_, fold.fold),
            CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold], run->data_->scales[fold.fold])});
       trials.push_back(trial_of(*run->data_, config, fold.fold));
       trials.back().state = std::move(fold.state);  // back below
@@ -720,7 +685,6 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
   };
   for (std::size_t begin = 0, end = 0; begin < trials.size() && !interrupted() && !failed; begin = end) {
     end = last_of(begin);
-    const TrainingData::Inputs inputs = first.data_->inputs_of(first.config_, trials[begin].fold);
     std::vector<engine::Trial> group(std::make_move_iterator(trials.begin() + static_cast<std::ptrdiff_t>(begin)),
                                      std::make_move_iterator(trials.begin() + static_cast<std::ptrdiff_t>(end)));
     std::optional<Recorder> recorder;
@@ -729,19 +693,19 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     });
     if (failed) break;
     if (peers != nullptr) {
-      const nlohmann::json words = words_of(group);
-      (void)peers->spread(words.dump());
-      share_trials(*peers, *first.data_, first.config_, words["train"], group);
+      nlohmann::json list = nlohmann::json::array();
+      for (const engine::Trial& trial : group) list.push_back({trial.fold, trial.seed, trial.learning_rate});
+      (void)peers->spread(nlohmann::json{{"train", list}}.dump());
+      share_trials(*peers, *first.data_, first.config_, list, group);
     }
     try {
-      train_trials(engine, first.data_->job(first.config_, inputs), group, *recorder, peers);
+      train_trials(engine, first.data_->job(first.config_, group.front().fold), group, *recorder, peers);
     } catch (const InputError&) {  // what an engine cannot run is no run
       for (Run* run : runs) run->forget();
       throw;
     }
     std::move(group.begin(), group.end(), trials.begin() + static_cast<std::ptrdiff_t>(begin));
     guarded([&] { recorder->finish(); });
-    for (const Recorder::Note& note : recorder->notes()) run_of[begin + note.trial]->notes_.push_back(note.text);
     if (recorder->stopped()) break;
   }
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);

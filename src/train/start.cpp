@@ -14,7 +14,6 @@
 #include "support/file.hpp"
 #include "support/words.hpp"
 #include "train/checkpoint.hpp"
-#include "train/data.hpp"
 #include "train/fields.hpp"
 #include "train/objective.hpp"
 
@@ -249,6 +248,32 @@ void choose_own(RunConfig& config, const datasets::Dataset& dataset) {
   config.chosen = choose.words();
 }
 
+/// Puts a checkpoint's weights in place of those of the same name and shape; the last layer may be another.
+void overlay(const RunConfig& config, std::span<float> parameters) {
+  const Checkpoint from = read_checkpoint(config.training.start_from);
+  const nn::Layout theirs = nn::layout(from.config.model);
+  const nn::Program network = nn::program(config.model);
+  const nn::Step& last = network.steps.back();
+  for (std::size_t t = 0; t < network.parameters.tensors.size(); ++t) {
+    const nn::Tensor& own = network.parameters.tensors[t];
+    const auto same =
+        std::ranges::find_if(theirs.tensors, [&](const nn::Tensor& other) { return other.name == own.name; });
+    if (same != theirs.tensors.end() && same->shape == own.shape) {
+      std::copy_n(from.state.parameters.begin() + static_cast<std::ptrdiff_t>(same->offset), own.size,
+                  parameters.begin() + static_cast<std::ptrdiff_t>(own.offset));
+      continue;
+    }
+    const bool of_last =
+        t == last.bias || std::ranges::any_of(last.terms, [&](const nn::Term& term) { return term.weight == t; });
+    if (of_last) continue;
+    const std::string found =
+        same == theirs.tensors.end() ? "has no such tensor" : fmt::format("has [{}]", fmt::join(same->shape, ", "));
+    throw InputError::at(config.training.start_from, own.name,
+                         "expected a tensor of [{}], of all but the last layer; it {}", fmt::join(own.shape, ", "),
+                         found);
+  }
+}
+
 }  // namespace
 
 void apply_recipe(RunConfig& config, const datasets::Dataset& dataset) {
@@ -295,49 +320,18 @@ void adopt_inputs(RunConfig& config) {
   const RunConfig from = read_checkpoint(config.training.start_from).config;
   const FeatureSpec &now = config.data.features, &then = from.data.features;
   if (now.counts != then.counts) {
-    throw InputError(fmt::format("{}: was trained on counts of '{}'; here they are of '{}'", config.training.start_from,
-                                 then.counts, now.counts));
+    throw InputError("{}: was trained on counts of '{}'; here they are of '{}'", config.training.start_from,
+                     then.counts, now.counts);
   }
   if (now.attributes != then.attributes || now.edge_attributes != then.edge_attributes) {
-    throw InputError(fmt::format(
-        "{}: was trained on graphs with {} attributes of nodes and {} of edges; these have {} "
-        "and {}",
-        config.training.start_from, then.attributes, then.edge_attributes, now.attributes, now.edge_attributes));
+    throw InputError("{}: was trained on graphs with {} attributes of nodes and {} of edges; these have {} and {}",
+                     config.training.start_from, then.attributes, then.edge_attributes, now.attributes,
+                     now.edge_attributes);
   }
   config.data.features = then;
   config.model.pair_types = from.model.pair_types;
   config.model.triple_types = from.model.triple_types;
 }
-
-namespace {
-
-/// Puts a checkpoint's weights in place of those of the same name and shape; the last layer may be another.
-void overlay(const RunConfig& config, std::span<float> parameters) {
-  const Checkpoint from = read_checkpoint(config.training.start_from);
-  const nn::Layout theirs = nn::layout(from.config.model);
-  const nn::Program network = nn::program(config.model);
-  const nn::Step& last = network.steps.back();
-  for (std::size_t t = 0; t < network.parameters.tensors.size(); ++t) {
-    const nn::Tensor& own = network.parameters.tensors[t];
-    const auto same =
-        std::ranges::find_if(theirs.tensors, [&](const nn::Tensor& other) { return other.name == own.name; });
-    if (same != theirs.tensors.end() && same->shape == own.shape) {
-      std::copy_n(from.state.parameters.begin() + static_cast<std::ptrdiff_t>(same->offset), own.size,
-                  parameters.begin() + static_cast<std::ptrdiff_t>(own.offset));
-      continue;
-    }
-    const bool of_last =
-        t == last.bias || std::ranges::any_of(last.terms, [&](const nn::Term& term) { return term.weight == t; });
-    if (of_last) continue;
-    const std::string found =
-        same == theirs.tensors.end() ? "has no such tensor" : fmt::format("has [{}]", fmt::join(same->shape, ", "));
-    throw InputError::at(
-        config.training.start_from, own.name,
-        fmt::format("expected a tensor of [{}], of all but the last layer; it {}", fmt::join(own.shape, ", "), found));
-  }
-}
-
-}  // namespace
 
 engine::State start_of(const TrainingData& data, const RunConfig& config, std::uint32_t fold) {
   engine::State state = engine::fresh_state(config.model, config.training_seed(), fold);
@@ -346,13 +340,12 @@ engine::State start_of(const TrainingData& data, const RunConfig& config, std::u
     return state;
   }
   if (config.recipe != "own") return state;
-  const FeatureSpec& spec = config.data.features;
+  const GraphSet& set = data.dataset->set;
   const std::vector<std::uint32_t> train = data.learned.units.graphs_of(data.folds[fold].train);
   const nn::Program network = nn::program(config.model);
-  Start(network, sizes_of(data.dataset->set, train), state.parameters)
-      .settle(used_columns(data.features, train, spec.columns(), spec.type_columns()),
-              used_columns(data.edge_features, train, spec.edge_columns(), spec.label_columns()),
-              used_set_types(data.set_types, train));
+  Start(network, sizes_of(set, train), state.parameters)
+      .settle(used_columns(set, config.data.features, false, train),
+              used_columns(set, config.data.features, true, train), used_set_types(data.set_types, train));
   return state;
 }
 

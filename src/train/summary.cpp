@@ -11,7 +11,6 @@
 #include "support/progress.hpp"
 #include "support/seal.hpp"
 #include "support/version.hpp"
-#include "train/metrics.hpp"
 #include "train/objective.hpp"
 
 namespace tyche::train {

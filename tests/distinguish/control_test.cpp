@@ -46,7 +46,7 @@ class Spy : public engine::WholeEngine {
       engine::EpochResult result;
       result.epoch = job.epochs;
       result.train_loss = loss;
-      (void)observer.on_epoch(t, result, trials[t].state);
+      (void)observer.on_epoch(t, result, &trials[t].state);
     }
   }
   [[nodiscard]] engine::Logits predict(const engine::Job& job, std::span<const float> parameters,

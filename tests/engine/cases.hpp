@@ -104,11 +104,7 @@ inline double train_accuracy(const EpochResult& result) { return result.metrics.
 class Recorder : public Observer {
  public:
   explicit Recorder(std::size_t trials) : results(trials) {}
-  bool on_epoch(std::size_t trial, const EpochResult& result, const State&) override {
-    results[trial].push_back(result);
-    return result.epoch != stop_after;
-  }
-  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State*) override {
     results[trial].push_back(result);
     return result.epoch != stop_after;
   }

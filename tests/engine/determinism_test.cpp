@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(EveryEngine, Determinism, testing::ValuesIn(engines_and
 // An observer that throws must not hang the other threads, and the error must come out.
 class Thrower : public Observer {
  public:
-  bool on_epoch(std::size_t trial, const EpochResult& result, const State&) override {
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State*) override {
     if (trial == 1 && result.epoch == 2) throw std::runtime_error("disk full");
     return true;
   }

@@ -145,7 +145,7 @@ TEST(DrawnInputs, TablesGiveTheDrawsThatPathsGive) {
     const nn::ModelConfig model = small_model(random);
     const Toy toy = symmetric_toy(model, stream);
     const Job job = toy.job(model);
-    const DrawTables large(job, 1'000'000, 2), small(job, 12, 1), none(job, 1'000'000, 1, {0, 0});
+    const DrawTables large(job, 1'000'000, 2), small(job, 12, 1), none(job, 0, 1);
     std::size_t tabulated = 0;
     for (std::uint32_t g = 0; g < toy.graphs.size(); ++g) {
       EXPECT_FALSE(none.tabulated(g));

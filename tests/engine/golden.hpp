@@ -28,10 +28,10 @@ class GoldenCase {
     if (file_.metadata.contains("random_dims")) {
       job_.model.rni = std::stod(meta("random_dims")) / std::stod(meta("width"));
     }
-    if (file_.metadata.contains("readout")) job_.model.readout = nn::parse_readout(meta("readout"));
+    if (file_.metadata.contains("readout")) job_.model.readout = nn::parse<nn::Readout>(meta("readout"));
     if (job_.model.kind == "gcn" || job_.model.kind == "gin" || job_.model.kind == "sage") {
       job_.model.layers = number("layers");
-      job_.model.activation = nn::parse_activation(meta("activation"));
+      job_.model.activation = nn::parse<nn::Activation>(meta("activation"));
     } else if (job_.model.kind == "gcn3") {
       job_.model.layers = number("layers");
     } else if (job_.model.kind == "gcn123") {
@@ -41,17 +41,18 @@ class GoldenCase {
       job_.model.two_sets = nn::TwoSets::all;
     } else if (file_.metadata.contains("norm")) {
       job_.model.layers = number("layers");
-      job_.model.norm = nn::parse_norm(meta("norm"));
+      job_.model.norm = nn::parse<nn::Norm>(meta("norm"));
       job_.model.global = meta("global") == "1";
       if (job_.model.kind != "mp") job_.model.distance_cut = number("distance_cut");
     } else {
       job_.model.layers = number("blocks");
       job_.model.mlp_depth = number("mlp_depth");
     }
-    if (file_.metadata.contains("aggregation")) job_.model.aggregation = nn::parse_aggregation(meta("aggregation"));
+    if (file_.metadata.contains("aggregation"))
+      job_.model.aggregation = nn::parse<nn::Aggregation>(meta("aggregation"));
     if (file_.metadata.contains("edge_features")) job_.model.edge_features = number("edge_features");
     if (file_.metadata.contains("random")) {
-      job_.model.random = nn::parse_random(meta("random"));
+      job_.model.random = nn::parse<nn::Random>(meta("random"));
       job_.model.depth = meta("depth") == "leaf" ? nn::kLeaf : number("depth");
       draw_.seed = std::stoull(meta("draw_seed"));
       draw_.index = number("draw_index");

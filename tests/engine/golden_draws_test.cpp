@@ -36,11 +36,13 @@ TEST_P(GoldenDraws, TheKeyFollowsFromSeedFoldEpochAndDraw) {
 
 TEST_P(GoldenDraws, PathsHaveTheRanksAndChoices) {
   std::size_t choices = 0;
+  nn::ModelConfig marked = job.model;
+  marked.random = nn::Random::marks;
   for (const std::uint32_t g : golden.which) {
     const wl::Path path = wl::Individualiser(job.data.graphs[g]).draw({golden.draw_key, g}, job.model.depth);
     EXPECT_EQ(path.ranks, of_graph("draw.rank", g)) << "graph " << g;
     std::vector<std::uint32_t> marks(path.ranks.size());
-    numbers_of(nn::Random::marks, path, marks);
+    draw_numbers(marked, job.data.graphs[g], golden.draw_key, g, marks);
     EXPECT_EQ(marks, of_graph("draw.mark", g)) << "graph " << g;
     choices = std::max(choices, path.chosen.size());
   }

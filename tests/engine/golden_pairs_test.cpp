@@ -12,7 +12,7 @@ namespace {
 namespace golden_pairs {
 
 struct Silent final : Observer {
-  bool on_epoch(std::size_t, const EpochResult&, const State&) override { return true; }
+  bool on_epoch(std::size_t, const EpochResult&, const State*) override { return true; }
 };
 
 class GoldenPairs : public testing::TestWithParam<std::tuple<std::string, std::string, unsigned>> {

@@ -26,12 +26,12 @@ class Gate : public Recorder {
     asked.push_back(trial);
     return !closed.contains(trial) && !interrupted;
   }
-  bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) override {
-    EXPECT_EQ(state.epoch, result.epoch);
-    states[trial] = state;
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State* state) override {
+    if (state == nullptr) return hear(trial, result);
+    EXPECT_EQ(state->epoch, result.epoch);
+    states[trial] = *state;
     return hear(trial, result);
   }
-  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override { return hear(trial, result); }
 
   std::set<std::size_t> closed;    ///< may not begin
   bool interrupts = false;         ///< the first stop is the user's: from then on all are told to stop
@@ -122,9 +122,11 @@ inline void expect_evaluations_come_with_their_states(const Train& train, Job jo
   class Stated : public Gate {
    public:
     using Gate::Gate;
-    bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
-      EXPECT_FALSE(result.evaluated) << "epoch " << result.epoch;
-      return Gate::on_passing_epoch(trial, result);
+    bool on_epoch(std::size_t trial, const EpochResult& result, const State* state) override {
+      if (state == nullptr) {
+        EXPECT_FALSE(result.evaluated) << "epoch " << result.epoch;
+      }
+      return Gate::on_epoch(trial, result, state);
     }
   } gate(1);
   job.states_of_evaluations = true;

@@ -240,16 +240,11 @@ TEST_F(Fused, AGraphsLogitsDoNotDependOnWhatIsAskedWithIt) {
 class Listener : public Observer {
  public:
   explicit Listener(std::size_t trials) : results(trials), states(trials) {}
-  bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) override {
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State* state) override {
     results[trial].push_back(result);
-    states[trial] = state;
+    if (state != nullptr) states[trial] = *state;
+    passing += state == nullptr ? 1 : 0;
     order.push_back(trial);
-    return trial != stop_trial || result.epoch < stop_epoch;
-  }
-  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
-    results[trial].push_back(result);
-    order.push_back(trial);
-    ++passing;
     return trial != stop_trial || result.epoch < stop_epoch;
   }
   std::vector<std::vector<EpochResult>> results;

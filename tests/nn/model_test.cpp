@@ -111,16 +111,16 @@ TEST(ModelConfig, RefusesWhatMakesNoSense) {
 
 TEST(Names, ReadBackWhatTheyPrint) {
   for (const Activation a : {Activation::elu, Activation::tanh, Activation::relu})
-    EXPECT_EQ(parse_activation(name(a)), a);
-  for (const Aggregation a : {Aggregation::mean, Aggregation::sum}) EXPECT_EQ(parse_aggregation(name(a)), a);
-  for (const Readout r : {Readout::max, Readout::mean, Readout::sum}) EXPECT_EQ(parse_readout(name(r)), r);
+    EXPECT_EQ(parse<Activation>(name(a)), a);
+  for (const Aggregation a : {Aggregation::mean, Aggregation::sum}) EXPECT_EQ(parse<Aggregation>(name(a)), a);
+  for (const Readout r : {Readout::max, Readout::mean, Readout::sum}) EXPECT_EQ(parse<Readout>(name(r)), r);
   for (const Distribution d :
        {Distribution::normal, Distribution::uniform, Distribution::xavier_normal, Distribution::xavier_uniform}) {
-    EXPECT_EQ(parse_distribution(name(d)), d);
+    EXPECT_EQ(parse<Distribution>(name(d)), d);
   }
-  EXPECT_EQ(parse_distribution("XU"), Distribution::xavier_uniform);
-  EXPECT_THROW((void)parse_activation("gelu"), InputError);
-  EXPECT_THROW((void)parse_distribution(""), InputError);
+  EXPECT_EQ(parse<Distribution>("XU"), Distribution::xavier_uniform);
+  EXPECT_THROW((void)parse<Activation>("gelu"), InputError);
+  EXPECT_THROW((void)parse<Distribution>(""), InputError);
 }
 
 TEST(InitialParameters, AreUniformWithinOneOverRootOfTheFanIn) {

@@ -31,9 +31,9 @@ std::string complaint(const ModelConfig& config) {
 
 TEST(RandomInputs, HaveNamesThatAreParsedBack) {
   for (const char* text : {"features", "marks", "colours", "uniform-marks", "class-marks"}) {
-    EXPECT_EQ(name(parse_random(text)), text);
+    EXPECT_EQ(name(parse<Random>(text)), text);
   }
-  EXPECT_THROW((void)parse_random("colors"), InputError);
+  EXPECT_THROW((void)parse<Random>("colors"), InputError);
 }
 
 TEST(RandomInputs, AddTheirColumnsToTheFirstPreConvolutionAlone) {

@@ -219,17 +219,22 @@ TEST(Features, RefuseTypesThatAreReallyNames) {
 TEST(Labels, BecomeClassesInAscendingOrder) {
   GraphSet set = two_graphs();
   set.labels = {5, -1};
-  EXPECT_THAT(label_values(set), ElementsAre(-1, 5));
-  EXPECT_THAT(classes_of(set, {-1, 5}), ElementsAre(1, 0));
-  EXPECT_THAT([&] { (void)classes_of(set, {0, 5}); }, ThrowsMessage<InputError>(HasSubstr("graph 1 has the label -1")));
+  EXPECT_THAT(label_values(set, set), ElementsAre(-1, 5));
+  EXPECT_THAT(classes_of(set, set, {-1, 5}), ElementsAre(1, 0));
+  EXPECT_THAT(
+      [&] {
+        (void)classes_of(set, set, {0, 5});
+      },
+      ThrowsMessage<InputError>(HasSubstr("graph 1 has the label -1")));
 }
 
 TEST(Labels, MustBeThereAndDiffer) {
   GraphSet set = two_graphs();
   set.labels = {1, 1};
-  EXPECT_THAT([&] { (void)label_values(set); }, ThrowsMessage<InputError>(HasSubstr("every graph has the label 1")));
+  EXPECT_THAT([&] { (void)label_values(set, set); },
+              ThrowsMessage<InputError>(HasSubstr("every graph has the label 1")));
   set.labels.clear();
-  EXPECT_THAT([&] { (void)label_values(set); }, ThrowsMessage<InputError>(HasSubstr("no labels")));
+  EXPECT_THAT([&] { (void)label_values(set, set); }, ThrowsMessage<InputError>(HasSubstr("no labels")));
 }
 
 TEST(FoldWarnings, NameClassesThatAreMissing) {
@@ -282,8 +287,11 @@ TEST(EdgeFeatures, AreCategoriesBehindTheLabels) {
   set.edge_attributes = {{0, 3}};
   const FeatureSpec spec = feature_spec(set);
   EXPECT_THAT(make_edge_features(set, spec).all(), ElementsAre(ElementsAre(1, 0, 1, 0, 0, 1, 0, 1)));
-  EXPECT_EQ(meanings(spec, true)[3].what, "edge category 1:");
-  EXPECT_EQ(meanings(spec, true)[3].value, 3u);
+  const Categorical category = categorical(set, spec).back();
+  EXPECT_EQ(category.what, "edge category 1");
+  EXPECT_THAT(category.known, ElementsAre(0, 3));
+  EXPECT_THAT(category.values(0), ElementsAre(0, 3));
+  EXPECT_THAT(used_columns(set, spec, true, std::vector<std::uint32_t>{0}), ElementsAre(true, true, true, true));
 }
 
 }  // namespace

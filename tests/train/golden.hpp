@@ -53,7 +53,7 @@ inline Checkpoint golden_checkpoint(const TensorFile& golden) {
   config.model.width = static_cast<std::uint32_t>(std::stoul(golden.metadata.at("width")));
   config.model.layers = static_cast<std::uint32_t>(std::stoul(golden.metadata.at("layers")));
   config.model.rni = std::stod(golden.metadata.at("random_dims")) / config.model.width;
-  config.model.activation = nn::parse_activation(golden.metadata.at("activation"));
+  config.model.activation = nn::parse<nn::Activation>(golden.metadata.at("activation"));
   config.data.features.types = {0, 1};
   config.data.labels = {0, 1};
   config.training.learning_rate = 1e-3;

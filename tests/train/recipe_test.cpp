@@ -226,13 +226,13 @@ TEST(Standardised, AttributesGoByTheFiguresOfTheTrainingPart) {
   const TrainingData data = prepare(dataset, config);
   ASSERT_TRUE(data.scaled());
   EXPECT_NE(data.scales[0], data.scales[1]);
-  const TrainingData::Inputs inputs = data.inputs_of(config, 1);
+  const engine::FeatureBlocks nodes = data.job(config, 1).data.features;
   for (const std::size_t column : {3u, 4u}) {  // behind two types and others
     double sum = 0, squares = 0, count = 0;
     for (const std::uint32_t g : data.folds[1].train) {
-      for (std::size_t at = column; at < inputs.nodes[g].size(); at += config.model.input_features) {
-        sum += inputs.nodes[g][at];
-        squares += inputs.nodes[g][at] * inputs.nodes[g][at];
+      for (std::size_t at = column; at < nodes[g].size(); at += config.model.input_features) {
+        sum += nodes[g][at];
+        squares += nodes[g][at] * nodes[g][at];
         ++count;
       }
     }

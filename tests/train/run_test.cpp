@@ -34,7 +34,7 @@ class Watched : public engine::WholeEngine {
       engine::Observer* next;
       Watched* self;
       bool on_begin(std::size_t t) override { return next->on_begin(t); }
-      bool on_epoch(std::size_t t, const engine::EpochResult& r, const engine::State& s) override {
+      bool on_epoch(std::size_t t, const engine::EpochResult& r, const engine::State* s) override {
         self->before_(++self->seen_);
         return next->on_epoch(t, r, s);
       }

@@ -1,7 +1,5 @@
 #include "engine/core/adam.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -60,7 +58,7 @@ constexpr std::string_view kSchedules[] = {"constant", "cosine", "plateau"};
 ScheduleKind parse_schedule(std::string_view name) {
   const auto* const at = std::ranges::find(kSchedules, name);
   if (at != std::end(kSchedules)) return static_cast<ScheduleKind>(at - std::begin(kSchedules));
-  throw InputError(fmt::format("schedule '{}' is not known; expected constant, cosine or plateau", name));
+  throw InputError("schedule '{}' is not known; expected constant, cosine or plateau", name);
 }
 
 std::string_view name(ScheduleKind kind) { return kSchedules[static_cast<std::size_t>(kind)]; }
@@ -99,7 +97,7 @@ void follow(const Job& job, Trial& trial, const EpochResult& result) {
 
 void validate(const Optimiser& optimiser, const Schedule& schedule, std::uint32_t epochs) {
   const auto check = [](bool good, const char* what, double came, const char* expected) {
-    if (!good) throw InputError(fmt::format("job: {} is {}, expected {}", what, came, expected));
+    if (!good) throw InputError("job: {} is {}, expected {}", what, came, expected);
   };
   const auto& o = optimiser;
   check(o.clip_norm >= 0 && std::isfinite(o.clip_norm), "clip_norm", o.clip_norm, "0 or more");

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "engine/core/adam.hpp"
-#include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/outcome.hpp"
 #include "engine/core/team.hpp"

@@ -16,6 +16,9 @@ namespace tyche::engine {
 
 namespace {
 
+// What tables may take: leaves of one graph's tree, and 32-bit numbers of all rows together.
+constexpr std::uint64_t kMostLeaves = 4096, kMostNumbers = std::uint64_t{1} << 25;
+
 // How many numbers can be drawn: ranks are below the nodes of a graph, marks at most the depth.
 std::size_t numbers_of(const Job& job) {
   if (job.model.random != nn::Random::colours) return std::size_t{job.model.depth} + 1;
@@ -88,20 +91,15 @@ void draw_marks(const Classes& classes, std::uint32_t depth, Key key, std::uint3
 
 }  // namespace
 
-void numbers_of(nn::Random random, const wl::Path& path, std::span<std::uint32_t> out) {
-  put_numbers(random, path.ranks, path.chosen, out);
-}
-
 void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, std::uint32_t number,
                   std::span<std::uint32_t> out) {
   if (config.random == nn::Random::features) return;
-  if (!of_paths(config.random)) {
-    return draw_marks(classes_of(config.random, graph), config.depth, key, number, out);
-  }
-  numbers_of(config.random, wl::Individualiser(graph).draw({key, number}, config.depth), out);
+  if (!of_paths(config.random)) return draw_marks(classes_of(config.random, graph), config.depth, key, number, out);
+  const wl::Path path = wl::Individualiser(graph).draw({key, number}, config.depth);
+  put_numbers(config.random, path.ranks, path.chosen, out);
 }
 
-DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, TableLimits limits)
+DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads)
     : config_(job.model), graphs_(job.data.graphs), columns_(job.model.drawn_columns()) {
   if (columns_ == 0 || graphs_.empty()) return;
   codes_.resize(numbers_of(job) * columns_);
@@ -109,7 +107,7 @@ DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, T
     nn::code_of(config_.random, static_cast<std::uint32_t>(n), std::span(codes_).subspan(n * columns_, columns_));
   }
   if (of_paths(config_.random)) {
-    tabulate(std::min(limits.leaves, passes), limits.numbers, threads);
+    tabulate(std::min(kMostLeaves, passes), threads);
     pool_ = std::make_unique<PathPool>(graphs_);
     return;
   }
@@ -117,12 +115,12 @@ DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, T
   parallel_for(graphs_.size(), threads, [&](std::size_t g) { classes_[g] = classes_of(config_.random, graphs_[g]); });
 }
 
-void DrawTables::tabulate(std::uint64_t leaves, std::uint64_t numbers, unsigned threads) {
+void DrawTables::tabulate(std::uint64_t leaves, unsigned threads) {
   const std::vector<std::uint32_t> firsts = firsts_of(graphs_);
   std::uint64_t different = 0;
   for (std::uint32_t g = 0; g < firsts.size(); ++g) different += firsts[g] == g ? 1 : 0;
   // Every graph may fill an equal share, so that which graphs have tables does not depend on who comes first.
-  const std::uint64_t share = numbers / different;
+  const std::uint64_t share = kMostNumbers / different;
   std::vector<std::optional<wl::Tree>> trees(graphs_.size());
   parallel_for(graphs_.size(), threads, [&](std::size_t g) {
     if (firsts[g] != g) return;
@@ -172,7 +170,8 @@ void DrawTables::draw(Key key, std::uint32_t graph, std::span<std::uint32_t> out
   } else if (!classes_.empty()) {
     draw_marks(classes_[graph], config_.depth, key, graph, out);
   } else {
-    numbers_of(config_.random, pool_->draw(graph, {key, graph}, config_.depth), out);
+    const wl::Path path = pool_->draw(graph, {key, graph}, config_.depth);
+    put_numbers(config_.random, path.ranks, path.chosen, out);
   }
 }
 

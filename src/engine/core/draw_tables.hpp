@@ -36,16 +36,12 @@ using Classes = std::vector<std::vector<Node>>;
 void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, std::uint32_t number,
                   std::span<std::uint32_t> out);
 
-/// The numbers of a path: ranks, or marks of the nodes it chose.
-void numbers_of(nn::Random random, const wl::Path& path, std::span<std::uint32_t> out);
-
 /// Paths of a job's graphs, with what each graph's first refinement found kept from draw to draw: that costs several
 /// times what a path does. From any thread; a graph that another thread is drawing gets a refinement of its own.
 class PathPool {
  public:
-  /// The graphs must outlive it. No more than `most` nodes and edges in all are kept, first come, first kept.
-  explicit PathPool(const Graphs& graphs, std::int64_t most = std::int64_t{1} << 22)
-      : graphs_(graphs), room_(most), slots_(std::make_unique<Slot[]>(graphs.size())) {}
+  /// The graphs must outlive it.
+  explicit PathPool(const Graphs& graphs) : graphs_(graphs), slots_(std::make_unique<Slot[]>(graphs.size())) {}
 
   [[nodiscard]] wl::Path draw(std::size_t graph, const wl::Choices& choices, std::uint32_t depth) {
     Slot& slot = slots_[graph];
@@ -78,14 +74,8 @@ class PathPool {
   }
 
   Graphs graphs_;
-  std::atomic<std::int64_t> room_;
+  std::atomic<std::int64_t> room_ = 1 << 22;  ///< nodes and edges in all that may be kept: first come, first kept
   std::unique_ptr<Slot[]> slots_;
-};
-
-/// What tables may take: leaves of one graph's tree, and 32-bit numbers of all rows together. No leaves: no tables.
-struct TableLimits {
-  std::uint64_t leaves = 4096;
-  std::uint64_t numbers = std::uint64_t{1} << 25;
 };
 
 class DrawTables {
@@ -94,7 +84,7 @@ class DrawTables {
   DrawTables() = default;
   /// `passes`: about how often each graph will be drawn; a tree with more leaves is not worth a table. The job's graphs
   /// must outlive it. Empty where the model has no drawn columns.
-  DrawTables(const Job& job, std::uint64_t passes, unsigned threads, TableLimits limits = {});
+  DrawTables(const Job& job, std::uint64_t passes, unsigned threads);
 
   /// Columns per node; 0: nothing is drawn.
   [[nodiscard]] std::uint32_t columns() const { return columns_; }
@@ -124,7 +114,7 @@ class DrawTables {
     std::size_t first_fork = 0;    ///< of its tree, into forks_
     std::size_t first_number = 0;  ///< of its rows, into rows_
   };
-  void tabulate(std::uint64_t leaves, std::uint64_t numbers, unsigned threads);
+  void tabulate(std::uint64_t leaves, unsigned threads);
   [[nodiscard]] std::size_t row(Key key, std::uint32_t graph) const;
 
   nn::ModelConfig config_;

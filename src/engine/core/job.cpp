@@ -109,6 +109,18 @@ void check_targets(const Job& job, const Trial& trial) {
   }
 }
 
+// What a weight multiplies must be a term of a sum.
+void check_weights(const Job& job) {
+  if (!job.data.weighted) return;
+  expect(!job.model.on_sets() && job.model.on_nodes(), "job: edges have weights, and {} passes no messages along edges",
+         job.model.kind);
+  for (const nn::Step& step : nn::program(job.model).steps) {
+    if (step.operation != nn::Operation::aggregate || step.terms.front().link != nn::Link::neighbours) continue;
+    expect(step.terms.front().reduce != nn::Reduce::max,
+           "job: edges have weights, and the step {} takes maxima, which no weight can multiply", step.name);
+  }
+}
+
 }  // namespace
 
 State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_t fold) {
@@ -117,10 +129,9 @@ State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_
   const double wanted = 12.0 * static_cast<double>(nn::layout(model).size);
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   if (wanted > there) {
-    throw Remedied(
-        IoError(fmt::format("parameters and moments of this model need {:.1f} GB, and this machine has {:.1f} GB",
-                            wanted / kGiga, there / kGiga)),
-        Remedy::smaller_model);
+    throw Remedied(IoError("parameters and moments of this model need {:.1f} GB, and this machine has {:.1f} GB",
+                           wanted / kGiga, there / kGiga),
+                   Remedy::smaller_model);
   }
   State state;
   state.parameters = nn::initial_parameters(model, seed, fold);
@@ -136,25 +147,9 @@ std::string first_unsupported(const nn::Program& network, std::string_view engin
                      nn::name(found->space));
 }
 
-namespace {
-
-// What a weight multiplies must be a term of a sum.
-void check_weights(const Job& job) {
-  if (!job.data.weighted) return;
-  expect(!job.model.on_sets() && job.model.on_nodes(), "job: edges have weights, and {} passes no messages along edges",
-         job.model.kind);
-  for (const nn::Step& step : nn::program(job.model).steps) {
-    if (step.operation != nn::Operation::aggregate || step.terms.front().link != nn::Link::neighbours) continue;
-    expect(step.terms.front().reduce != nn::Reduce::max,
-           "job: edges have weights, and the step {} takes maxima, which no weight can multiply", step.name);
-  }
-}
-
-}  // namespace
-
 void refuse_peers(const Job& job, std::string_view why) {
   if (job.peers == nullptr) return;
-  throw InputError(fmt::format("{} ranks cannot share a trial of {}: {}", job.peers->size(), job.model.kind, why));
+  throw InputError("{} ranks cannot share a trial of {}: {}", job.peers->size(), job.model.kind, why);
 }
 
 void validate(const Job& job) {

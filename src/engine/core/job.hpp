@@ -180,8 +180,7 @@ struct Job {
   bool compress = true;
   Optimiser optimiser{};
   Schedule schedule{};
-  /// Epochs that are evaluated come with their state (on_epoch, never on_passing_epoch), for observers that may keep
-  /// it.
+  /// Epochs that are evaluated come with their state, for observers that may keep it.
   bool states_of_evaluations = false;
   /// Those who train each trial together: every one of them has this job, its data and the same trials, takes its share
   /// of every step's slices and hears of every epoch. Null: this process alone. An engine that cannot throws
@@ -262,20 +261,17 @@ struct EpochResult {
   std::uint64_t full_rows = 0;
 };
 
-/// Called before a trial begins and after every epoch, from any thread, one call at a time per trial. `state` is
-/// complete and consistent.
+/// Called before a trial begins and after every epoch, from any thread, one call at a time per trial.
 class Observer {
  public:
   virtual ~Observer() = default;
   /// Called before the first epoch of a trial, which may come long after train() was called where trials wait for
   /// threads. Returns false to leave this trial as it is.
   virtual bool on_begin([[maybe_unused]] std::size_t trial) { return true; }
-  /// Returns false to stop this trial here.
-  virtual bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) = 0;
-  /// An epoch whose state stayed on the device: an engine that runs many epochs between two looks at the host hands all
-  /// but the last of them over here, in order with on_epoch's. Returns false to stop this trial soon, after an
-  /// on_epoch.
-  virtual bool on_passing_epoch(std::size_t /*trial*/, const EpochResult& /*result*/) { return true; }
+  /// `state` is complete and consistent; null where it stayed on the device: an engine that runs many epochs between
+  /// two looks at the host hands all but the last of them over so. Returns false to stop this trial here, or, where
+  /// there is no state, soon, after an epoch that has one.
+  virtual bool on_epoch(std::size_t trial, const EpochResult& result, const State* state) = 0;
   /// Something the user should know, say that a trial goes on in another precision.
   virtual void on_note(std::size_t /*trial*/, const std::string& /*text*/) {}
 };

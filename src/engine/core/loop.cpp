@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/outcome.hpp"
 
 namespace tyche::engine {
 
@@ -142,12 +141,9 @@ class Loop {
     follow(job_, trials_[t], result);
     const bool with_state = last && (at.stopping || result.epoch == job_.epochs || lane_->state_due() ||
                                      (job_.states_of_evaluations && result.evaluated));
-    if (!with_state) {
-      if (!agreed(observer_.on_passing_epoch(first_ + t, result))) at.stopping = true;
-      return;
-    }
-    take_state(t);
-    if (!agreed(observer_.on_epoch(first_ + t, result, trials_[t].state)) || at.stopping) at.stopped = true;
+    if (with_state) take_state(t);
+    if (!agreed(observer_.on_epoch(first_ + t, result, with_state ? &trials_[t].state : nullptr))) at.stopping = true;
+    at.stopped = with_state && at.stopping;
   }
   void take_state(std::size_t t) {
     const Progress& at = progress_[t];

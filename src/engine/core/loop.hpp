@@ -10,7 +10,6 @@
 ///   train_lane(job, trials.subspan(i, 1), i, observer, [&] { return std::make_unique<Mine>(…); });
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -1,13 +1,10 @@
 #include "engine/core/outcome.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "engine/core/loss.hpp"
 #include "engine/core/scores.hpp"
 
 namespace tyche::engine {
@@ -71,26 +68,6 @@ std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs, bo
 
 namespace {
 
-void set_scores(const RealScores& scores, const std::string& part, const std::string& behind, NamedValues& metrics) {
-  metrics.set(fmt::format("{}_mae{}", part, behind), scores.mae);
-  metrics.set(fmt::format("{}_rmse{}", part, behind), scores.rmse);
-  metrics.set(fmt::format("{}_r2{}", part, behind), scores.r2);
-}
-
-void set_scores(const BinaryScores& scores, const std::string& part, const std::string& behind, NamedValues& metrics) {
-  metrics.set(fmt::format("{}_roc_auc{}", part, behind), scores.roc_auc);
-  metrics.set(fmt::format("{}_average_precision{}", part, behind), scores.average_precision);
-}
-
-/// Of all columns, and where there are several of each.
-template <class All, class Each>
-void set_all(const All& all, const Each& each, const std::string& part, NamedValues& metrics) {
-  set_scores(all, part, "", metrics);
-  for (std::size_t c = 0; each.size() > 1 && c < each.size(); ++c) {
-    set_scores(each[c], part, fmt::format("_{}", c), metrics);
-  }
-}
-
 /// Outputs of real targets in their own unit (of binary ones as chances), the mean over the draws; their errors go to
 /// metrics PART_mae and so on.
 std::vector<float> report_real(const Job& job, const Trial& trial, std::span<const std::uint32_t> graphs,
@@ -105,11 +82,8 @@ std::vector<float> report_real(const Job& job, const Trial& trial, std::span<con
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     outputs[i] = static_cast<float>(trial.standard.own(outputs[i], i % columns));
   }
-  if (binary) {
-    set_all(binary_scores(outputs, wanted, columns), binary_column_scores(outputs, wanted, columns), part, metrics);
-  } else {
-    set_all(real_scores(outputs, wanted, columns), column_scores(outputs, wanted, columns), part, metrics);
-  }
+  const auto scores = binary ? binary_scores(outputs, wanted, columns) : real_scores(outputs, wanted, columns);
+  set_scores(metrics, part, scores);
   return outputs;
 }
 
@@ -118,7 +92,7 @@ std::vector<float> report_real(const Job& job, const Trial& trial, std::span<con
 void report_tests(const Job& job, const Trial& trial, std::span<const std::uint32_t> test, const TestOutputs& tests,
                   EpochResult& result) {
   if (job.data.targets.columns() > 0) {
-    result.test_outputs = report_real(job, trial, test, tests, "test", result.metrics);
+    result.test_outputs = report_real(job, trial, test, tests, "test_", result.metrics);
     return;
   }
   TestAnswers seen = answers(tests, test.size());
@@ -157,7 +131,7 @@ void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& te
     result.validation_predictions = std::move(seen.classes);
     result.validation_probabilities = std::move(seen.probabilities);
   } else {
-    (void)report_real(job, trial, all.subspan(count), rest, "validation", result.metrics);
+    (void)report_real(job, trial, all.subspan(count), rest, "validation_", result.metrics);
   }
 }
 

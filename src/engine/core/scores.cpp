@@ -1,8 +1,12 @@
 #include "engine/core/scores.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 namespace tyche::engine {
 
@@ -42,7 +46,10 @@ Ranking ranking(std::vector<Ranked>& graphs) {
   return {pairs / (above * below), precision / above};
 }
 
-double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+std::optional<double> mean_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 /// Sums over the targets that are there.
 struct Errors {
@@ -58,23 +65,26 @@ struct Errors {
     mean += step / count;
     spread += step * (target - mean);
   }
-  [[nodiscard]] RealScores scores() const {
-    RealScores out;
-    if (count > 0) out.mae = absolute / count, out.rmse = std::sqrt(squared / count);
-    if (spread > 0) out.r2 = 1 - squared / spread;
-    return out;
+  [[nodiscard]] std::optional<double> r2() const {
+    return spread > 0 ? std::optional(1 - squared / spread) : std::nullopt;
   }
 };
 
-std::vector<Errors> errors_of(std::span<const float> outputs, std::span<const float> targets, std::size_t columns) {
-  std::vector<Errors> sums(columns);
-  for (std::size_t i = 0; i < targets.size(); ++i) sums[i % columns].add(outputs[i], targets[i]);
-  return sums;
+void put(NamedValues& scores, const Errors& errors, const std::optional<double>& r2, const std::string& behind) {
+  if (errors.count > 0) {
+    scores.set("mae" + behind, errors.absolute / errors.count);
+    scores.set("rmse" + behind, std::sqrt(errors.squared / errors.count));
+  }
+  scores.set("r2" + behind, r2);
 }
 
 }  // namespace
 
-ClassScores class_scores(std::span<const std::uint32_t> said, std::span<const double> probabilities,
+void set_scores(NamedValues& metrics, const std::string& part, const NamedValues& scores) {
+  for (const auto& [name, value] : scores) metrics.set(part + name, value);
+}
+
+NamedValues class_scores(std::span<const std::uint32_t> said, std::span<const double> probabilities,
                          std::span<const std::uint32_t> truth, std::size_t classes) {
   std::vector<double> there(classes, 0.0), answered(classes, 0.0), right(classes, 0.0);
   for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -82,59 +92,54 @@ ClassScores class_scores(std::span<const std::uint32_t> said, std::span<const do
     answered[said[i]] += 1;
     if (said[i] == truth[i]) right[truth[i]] += 1;
   }
-  ClassScores scores;
+  NamedValues scores;
   if (truth.empty()) return scores;
   std::vector<double> recalls, f1s;
   for (std::size_t c = 0; c < classes; ++c) {
     if (there[c] > 0) recalls.push_back(right[c] / there[c]);
     if (there[c] + answered[c] > 0 && (classes != 2 || c == 1)) f1s.push_back(2 * right[c] / (there[c] + answered[c]));
   }
-  scores.balanced_accuracy = sum_of(recalls) / static_cast<double>(recalls.size());
-  if (!f1s.empty()) scores.f1 = sum_of(f1s) / static_cast<double>(f1s.size());
+  scores.set("balanced_accuracy", mean_of(recalls));
+  scores.set("f1", mean_of(f1s));
 
   // Where training diverged, probabilities are not numbers, which no order is defined for.
   const auto number = [](double p) { return !std::isnan(p); };
   if (recalls.size() < classes || classes < 2 || !std::all_of(probabilities.begin(), probabilities.end(), number)) {
     return scores;
   }
-  double auc = 0, precision = 0;
+  std::vector<double> areas, precisions;
   std::vector<Ranked> graphs(truth.size());
-  const std::size_t first = classes == 2 ? 1 : 0;
-  for (std::size_t c = first; c < classes; ++c) {
+  for (std::size_t c = classes == 2 ? 1 : 0; c < classes; ++c) {
     for (std::size_t i = 0; i < truth.size(); ++i) graphs[i] = {probabilities[i * classes + c], truth[i] == c};
     const Ranking own = ranking(graphs);
-    auc += own.auc;
-    precision += own.precision;
+    areas.push_back(own.auc);
+    precisions.push_back(own.precision);
   }
-  scores.roc_auc = auc / static_cast<double>(classes - first);
-  scores.average_precision = precision / static_cast<double>(classes - first);
+  scores.set("roc_auc", mean_of(areas));
+  scores.set("average_precision", mean_of(precisions));
   return scores;
 }
 
-std::vector<RealScores> column_scores(std::span<const float> outputs, std::span<const float> targets,
-                                      std::size_t columns) {
-  std::vector<RealScores> scores;
-  for (const Errors& own : errors_of(outputs, targets, columns)) scores.push_back(own.scores());
-  return scores;
-}
-
-RealScores real_scores(std::span<const float> outputs, std::span<const float> targets, std::size_t columns) {
+NamedValues real_scores(std::span<const float> outputs, std::span<const float> targets, std::size_t columns) {
+  std::vector<Errors> each(columns);
+  for (std::size_t i = 0; i < targets.size(); ++i) each[i % columns].add(outputs[i], targets[i]);
   Errors all;
   std::vector<double> r2;
-  for (const Errors& own : errors_of(outputs, targets, columns)) {
+  for (const Errors& own : each) {
     all.count += own.count;
     all.absolute += own.absolute;
     all.squared += own.squared;
-    if (const auto value = own.scores().r2) r2.push_back(*value);
+    if (own.r2()) r2.push_back(*own.r2());
   }
-  RealScores scores = all.scores();
-  if (!r2.empty()) scores.r2 = sum_of(r2) / static_cast<double>(r2.size());
+  NamedValues scores;
+  put(scores, all, mean_of(r2), "");
+  for (std::size_t c = 0; columns > 1 && c < columns; ++c) put(scores, each[c], each[c].r2(), fmt::format("_{}", c));
   return scores;
 }
 
-std::vector<BinaryScores> binary_column_scores(std::span<const float> outputs, std::span<const float> targets,
-                                               std::size_t columns) {
-  std::vector<BinaryScores> out(columns);
+NamedValues binary_scores(std::span<const float> outputs, std::span<const float> targets, std::size_t columns) {
+  std::vector<double> areas, precisions;
+  NamedValues each;
   for (std::size_t c = 0; c < columns; ++c) {
     std::vector<Ranked> there;
     std::size_t positives = 0;
@@ -147,19 +152,16 @@ std::vector<BinaryScores> binary_column_scores(std::span<const float> outputs, s
     }
     if (!numbers || positives == 0 || positives == there.size()) continue;
     const Ranking own = ranking(there);
-    out[c] = {own.auc, own.precision};
+    areas.push_back(own.auc);
+    precisions.push_back(own.precision);
+    each.set(fmt::format("roc_auc_{}", c), own.auc);
+    each.set(fmt::format("average_precision_{}", c), own.precision);
   }
-  return out;
-}
-
-BinaryScores binary_scores(std::span<const float> outputs, std::span<const float> targets, std::size_t columns) {
-  std::vector<double> areas, precisions;
-  for (const BinaryScores& own : binary_column_scores(outputs, targets, columns)) {
-    if (own.roc_auc) areas.push_back(*own.roc_auc), precisions.push_back(*own.average_precision);
-  }
-  if (areas.empty()) return {};
-  const auto count = static_cast<double>(areas.size());
-  return {sum_of(areas) / count, sum_of(precisions) / count};
+  NamedValues scores;
+  scores.set("roc_auc", mean_of(areas));
+  scores.set("average_precision", mean_of(precisions));
+  if (columns > 1) set_scores(scores, "", each);
+  return scores;
 }
 
 }  // namespace tyche::engine

@@ -19,11 +19,8 @@ class Renumbered : public Observer {
  public:
   Renumbered(Observer& all, std::vector<std::size_t> numbers) : all_(all), numbers_(std::move(numbers)) {}
   bool on_begin(std::size_t trial) override { return all_.on_begin(numbers_[trial]); }
-  bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) override {
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State* state) override {
     return all_.on_epoch(numbers_[trial], result, state);
-  }
-  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
-    return all_.on_passing_epoch(numbers_[trial], result);
   }
   void on_note(std::size_t trial, const std::string& text) override { all_.on_note(numbers_[trial], text); }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "engine/core/batch_model.hpp"
 #include "engine/reference/interpreter.hpp"
 #include "support/parallel.hpp"
@@ -12,22 +10,29 @@ namespace tyche::engine::reference {
 
 namespace {
 
-// A scene for each graph.
-class GraphModel final : public BatchModel {
+// A scene for each graph; or, of models on sets, one for all graphs of a batch: on quotients they share rows.
+class SceneModel final : public BatchModel {
  public:
-  explicit GraphModel(const Job& job) : job_(job), network_(nn::program(job.model)) {}
+  SceneModel(const Job& job, std::shared_ptr<const SetData> sets)
+      : job_(job), sets_(std::move(sets)), network_(nn::program(job.model)) {
+    if (sets_ != nullptr) planner_ = std::make_unique<Planner>(job, *sets_);
+  }
 
   void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
-               const Crew&, std::span<float> logits) override {
+               const Crew& crew, std::span<float> logits) override {
     scenes_.clear();
     views_.clear();
-    inputs_ = inputs;
+    if (planner_ != nullptr) {
+      plan_ = &planner_->plan(graphs, inputs, crew);
+      scenes_.push_back(std::make_unique<SetScene>(sets_->levels(), *plan_, inputs));
+    }
     std::size_t before = 0;
     for (const std::uint32_t graph : graphs) {
-      scenes_.push_back(std::make_unique<GraphScene>(job_, graph, inputs_, before));
-      views_.push_back(scenes_.back().get());
+      if (planner_ != nullptr) break;
+      scenes_.push_back(std::make_unique<GraphScene>(job_, graph, inputs, before));
       before += job_.data.graphs.num_nodes(graph);
     }
+    for (const std::unique_ptr<Scene>& scene : scenes_) views_.push_back(scene.get());
     seen_ = network_.forward(parameters, views_, inputs.training);
     for (const Pass<float>& pass : seen_) {
       std::copy(pass.logits().begin(), pass.logits().end(), logits.begin());
@@ -51,61 +56,31 @@ class GraphModel final : public BatchModel {
       put(norm.running_variance, steps[s].variance);
     }
   }
-  /// Graph after graph, but where they are normalised together.
+  /// Graph after graph, but where they share rows or are normalised together.
   [[nodiscard]] std::size_t group() const override {
-    return nn::normalises_batches(network_.program()) ? job_.batch : 1;
+    const bool together = sets_ != nullptr ? sets_->compressed() : nn::normalises_batches(network_.program());
+    return together ? job_.batch : 1;
   }
+  [[nodiscard]] std::uint64_t rows() const override { return plan_ == nullptr ? 0 : plan_->rows; }
+  [[nodiscard]] std::uint64_t full_rows() const override { return plan_ == nullptr ? 0 : plan_->full_rows; }
 
  private:
   const Job& job_;
+  std::shared_ptr<const SetData> sets_;  ///< null: the model is not on sets
+  std::unique_ptr<Planner> planner_;     ///< likewise
   Interpreter<float> network_;
   // The last forward pass.
-  Inputs inputs_;
-  std::vector<std::unique_ptr<GraphScene>> scenes_;
+  const Plan* plan_ = nullptr;
+  std::vector<std::unique_ptr<Scene>> scenes_;
   std::vector<const Scene*> views_;
   std::vector<Pass<float>> seen_;
 };
 
-// All graphs of a batch in one scene: on quotients they share rows.
-class SetModel final : public BatchModel {
- public:
-  SetModel(const Job& job, std::shared_ptr<const SetData> sets)
-      : job_(job), sets_(std::move(sets)), planner_(job, *sets_), network_(nn::program(job.model)) {}
-
-  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
-               const Crew& crew, std::span<float> logits) override {
-    plan_ = &planner_.plan(graphs, inputs, crew);
-    inputs_ = inputs;
-    seen_ = network_.forward(parameters, scene());
-    std::copy(seen_.logits().begin(), seen_.logits().end(), logits.begin());
-  }
-  void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew&,
-                std::span<float> gradient) override {
-    network_.backward(parameters, scene(), seen_, d_logits, gradient);
-  }
-  [[nodiscard]] std::size_t group() const override { return sets_->compressed() ? job_.batch : 1; }
-  [[nodiscard]] std::uint64_t rows() const override { return plan_->rows; }
-  [[nodiscard]] std::uint64_t full_rows() const override { return plan_->full_rows; }
-
- private:
-  [[nodiscard]] SetScene scene() const { return {sets_->levels(), *plan_, inputs_}; }
-
-  const Job& job_;
-  std::shared_ptr<const SetData> sets_;
-  Planner planner_;
-  Interpreter<float> network_;
-  // The last forward pass.
-  const Plan* plan_ = nullptr;
-  Inputs inputs_;
-  Pass<float> seen_;
-};
-
 /// Makes models of job.model.kind; the job must outlive them.
 MakeModel model_maker(const Job& job) {
-  if (job.model.on_sets()) {
-    return [&job, sets = sets_of(job, 1)] { return std::make_unique<SetModel>(job, sets); };
-  }
-  return [&job] { return std::make_unique<GraphModel>(job); };
+  return [&job, sets = job.model.on_sets() ? sets_of(job, 1) : nullptr] {
+    return std::make_unique<SceneModel>(job, sets);
+  };
 }
 
 class ReferenceEngine final : public Engine {

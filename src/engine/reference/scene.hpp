@@ -207,7 +207,7 @@ class GraphScene final : public Scene {
   const Job& job_;
   std::uint32_t number_;
   Graph graph_;
-  const Inputs& inputs_;
+  Inputs inputs_;
   std::size_t before_;
   std::vector<std::uint32_t> roots_;            ///< nodes that pairs begin with
   bool drawn_ = false;                          ///< whether they are not all
@@ -266,7 +266,7 @@ class SetScene final : public Scene {
   }
   const std::vector<nn::Level>& levels_;
   const Plan& plan_;
-  const Inputs& inputs_;
+  Inputs inputs_;
 };
 
 }  // namespace tyche::engine::reference
