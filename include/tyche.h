@@ -11,8 +11,8 @@
  * Rules
  * - Every function returns a tyche_status, but for the few that say otherwise. What went wrong is said by
  *   tyche_error_message() in the same thread, until its next call.
- * - Things live behind handles: numbers that name a slot and how often it was used. A freed or made-up handle is the
- *   error TYCHE_BAD_HANDLE, never a crash; 0 is no handle. Whatever a function puts behind `out` is yours to
+ * - Things live behind handles: numbers, none of which is ever used again. A freed or made-up handle is the error
+ *   TYCHE_BAD_HANDLE, never a crash; 0 is no handle. Whatever a function puts behind `out` is yours to
  * tyche_free().
  * - What a handle has to say are a JSON text (tyche_info) and arrays by name (tyche_array_of). Both point into memory
  *   of the handle, are read-only, and stay until it is freed.

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <new>
+#include <unordered_map>
 
 #include "support/progress.hpp"
 #include "support/remedy.hpp"
@@ -51,123 +52,55 @@ tyche_status fail(tyche_status status, std::string what) noexcept {
   return status;
 }
 
-/// Calls under way. A stop is for those that are: the first call after them does not see it. In a forked process the
-/// calls of other threads never end, since these are not there: none is under way.
+/// What calls share. Never destroyed: a thread that still runs when the process ends finds it. Nobody is in it while
+/// the process forks, or it would stay locked in the child for ever.
+struct State {
+  std::mutex mutex;
+  std::uint64_t running = 0;  ///< calls under way
+  /// By handles, which count up from 1: none is ever used again.
+  std::unordered_map<tyche_handle, std::shared_ptr<Object>> objects;
+  tyche_handle last = 0;
+
+  auto at(tyche_handle handle) {
+    const auto found = objects.find(handle);
+    if (found != objects.end()) return found;
+    if (handle == 0) throw BadHandle("the handle is 0, which is none");
+    if (handle > last) throw BadHandle("{:#x} is no handle", handle);
+    throw BadHandle("the handle {:#x} was freed", handle);
+  }
+};
+
+State& state() {
+  static State* const one = [] {
+    (void)::pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); },
+                           [] {
+                             // The calls of other threads never end here, since these are not there.
+                             state().running = 0;
+                             set_interrupted(false);
+                             state().mutex.unlock();
+                           });
+    return new State;
+  }();
+  return *one;
+}
+
+/// A call under way. A stop is for those that are: the first call after them does not see it.
 class Running {
  public:
   Running() {
-    const std::scoped_lock lock(mutex());
-    if (count()++ == 0) set_interrupted(false);
+    const std::scoped_lock lock(state().mutex);
+    if (state().running++ == 0) set_interrupted(false);
   }
   ~Running() {
-    const std::scoped_lock lock(mutex());
-    if (count() > 0 && --count() == 0) set_interrupted(false);  // 0: forked in a callback
-  }
-
- private:
-  static std::mutex& mutex() {
-    static std::mutex* const one = [] {
-      (void)::pthread_atfork([] { mutex().lock(); }, [] { mutex().unlock(); },
-                             [] {
-                               count() = 0;
-                               set_interrupted(false);
-                               mutex().unlock();
-                             });
-      return new std::mutex;
-    }();
-    return *one;
-  }
-  static std::uint64_t& count() {
-    static std::uint64_t number = 0;
-    return number;
+    const std::scoped_lock lock(state().mutex);
+    if (state().running > 0 && --state().running == 0) set_interrupted(false);  // 0: forked in a callback
   }
 };
 
 /// Of the kinds of Array::values, in their order.
 constexpr tyche_type kTypes[] = {TYCHE_INT32, TYCHE_INT64, TYCHE_UINT32, TYCHE_UINT64, TYCHE_FLOAT32, TYCHE_FLOAT64};
 
-/// A handle is a slot's number (from 1 on) below and its generation above: a slot that is used again has another
-/// handle. A slot whose generations are used up is never used again.
-class Table {
- public:
-  tyche_handle add(std::shared_ptr<Object> object) {
-    const std::scoped_lock lock(mutex_);
-    if (free_.empty()) {
-      if (slots_.size() == 0xffffffffu) throw std::bad_alloc();
-      free_.reserve(slots_.size() + 1);  // so that drop() cannot fail
-      slots_.push_back({});
-      free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
-    }
-    const std::uint32_t at = free_.back();
-    free_.pop_back();
-    slots_[at].object = std::move(object);
-    ++live_;
-    return (std::uint64_t{slots_[at].generation} << 32) | (at + std::uint64_t{1});
-  }
-
-  std::shared_ptr<Object> find(tyche_handle handle) {
-    const std::scoped_lock lock(mutex_);
-    return slot(handle).object;
-  }
-
-  void drop(tyche_handle handle) {
-    std::shared_ptr<Object> last;  // destroyed outside the lock: a large set takes its time
-    const std::scoped_lock lock(mutex_);
-    Slot& own = slot(handle);
-    last = std::move(own.object);
-    own.object.reset();
-    --live_;
-    if (++own.generation != 0) free_.push_back(static_cast<std::uint32_t>((handle & 0xffffffffu) - 1));
-  }
-
-  std::uint64_t live() {
-    const std::scoped_lock lock(mutex_);
-    return live_;
-  }
-
-  void lock() { mutex_.lock(); }
-  void unlock() { mutex_.unlock(); }
-
- private:
-  struct Slot {
-    std::uint32_t generation = 1;
-    std::shared_ptr<Object> object;
-  };
-
-  Slot& slot(tyche_handle handle) {
-    if (handle == 0) throw BadHandle("the handle is 0, which is none");
-    const std::uint64_t at = (handle & 0xffffffffu) - 1;
-    const std::uint64_t generation = handle >> 32;
-    if ((handle & 0xffffffffu) == 0 || at >= slots_.size() || generation == 0 || generation > slots_[at].generation) {
-      throw BadHandle(fmt::format("{:#x} is no handle", handle));
-    }
-    if (generation < slots_[at].generation || !slots_[at].object) {
-      throw BadHandle(fmt::format("the handle {:#x} was freed", handle));
-    }
-    return slots_[at];
-  }
-
-  std::mutex mutex_;
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;
-  std::uint64_t live_ = 0;
-};
-
-/// Never destroyed: a thread that still runs when the process ends finds it. Nobody is in it while the process forks,
-/// or it would stay locked in the child for ever.
-Table& table() {
-  static Table* const one = [] {
-    (void)::pthread_atfork([] { table().lock(); }, [] { table().unlock(); }, [] { table().unlock(); });
-    return new Table;
-  }();
-  return *one;
-}
-
 }  // namespace
-
-void fail_graph(std::uint64_t graph, const std::string& what) {
-  throw InputError(fmt::format("graph {}: {}", graph, what));
-}
 
 std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -199,7 +132,10 @@ void no_such_array(std::string_view name, const std::vector<std::string>& known)
                        : fmt::format("there is no array '{}' here; there are {}", name, fmt::join(known, ", ")));
 }
 
-std::shared_ptr<Object> find(tyche_handle handle) { return table().find(handle); }
+std::shared_ptr<Object> find(tyche_handle handle) {
+  const std::scoped_lock lock(state().mutex);
+  return state().at(handle)->second;
+}
 
 tyche_status call(const std::function<void()>& body) noexcept {
   try {
@@ -236,7 +172,9 @@ tyche_status answer(tyche_handle* out, const std::function<std::shared_ptr<Objec
   if (out != nullptr) *out = 0;
   return call([&] {
     require(out, "out");
-    *out = table().add(body());
+    std::shared_ptr<Object> object = body();
+    const std::scoped_lock lock(state().mutex);
+    *out = state().objects.emplace(++state().last, std::move(object)).first->first;
   });
 }
 
@@ -272,21 +210,19 @@ Options::Options(const char* json, const std::vector<std::string>& names) {
   try {
     given = nlohmann::json::parse(json);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("options: not JSON: {}", error.what()));
+    throw InputError("options: not JSON: {}", error.what());
   }
   if (!given.is_object()) {
-    throw InputError(fmt::format("options: expected a JSON object, found {}", to_text(given)));
+    throw InputError("options: expected a JSON object, found {}", to_text(given));
   }
   for (const auto& [key, value] : given.items()) {
     std::string name = spelled(key);
     if (const train::Field* field = knows(name) ? nullptr : train::field_called(name)) name = name_of(*field);
     if (!knows(name)) {
-      std::vector<std::string> known;
-      for (const std::string& own : names) known.push_back(spelled(own));
-      throw InputError(fmt::format("there is no option '{}' here{}", key, did_you_mean(spelled(key), known)));
+      throw InputError("there is no option '{}' here{}", key, did_you_mean(spelled(key), names));
     }
     if (value.is_null()) continue;
-    if (says(name)) throw InputError(fmt::format("{} is said twice, once as {}", name, key));
+    if (says(name)) throw InputError("{} is said twice, once as {}", name, key);
     set(name, value);
   }
 }
@@ -302,7 +238,7 @@ train::Edits Options::edits(const train::WhyNot& why_not) const {
     if (own.is_null() || (is_flag && !flag(name))) continue;
     const bool of_reading = field.key == "data.format" || field.key == "data.clean";
     const std::string why = of_reading ? "the graphs are read already" : why_not ? why_not(field) : "";
-    if (!why.empty()) throw InputError(fmt::format("{}: {}", name, why));
+    if (!why.empty()) throw InputError("{}: {}", name, why);
     edits.add(field, is_flag ? nlohmann::json(!field.value(train::RunConfig{}).get<bool>()) : own, name);
   }
   return edits;
@@ -320,9 +256,18 @@ int64_t tyche_error_graph(void) { return message_graph; }
 void tyche_interrupt(void) { set_interrupted(true); }
 
 tyche_status tyche_free(tyche_handle handle) {
-  return call([&] { table().drop(handle); });
+  return call([&] {
+    std::shared_ptr<Object> last;  // destroyed outside the lock: a large set takes its time
+    const std::scoped_lock lock(state().mutex);
+    const auto at = state().at(handle);
+    last = std::move(at->second);
+    state().objects.erase(at);
+  });
 }
-uint64_t tyche_live_handles(void) { return table().live(); }
+uint64_t tyche_live_handles(void) {
+  const std::scoped_lock lock(state().mutex);
+  return state().objects.size();
+}
 
 tyche_status tyche_info(tyche_handle handle, const char** text_out, uint64_t* bytes) {
   return call([&] {

@@ -39,7 +39,10 @@ class BadCall : public Error {
 };
 
 /// Throws InputError "graph 3: WHAT", by which callers know the graph.
-[[noreturn]] void fail_graph(std::uint64_t graph, const std::string& what);
+template <class... T>
+[[noreturn]] void fail_graph(std::uint64_t graph, fmt::format_string<T...> what, T&&... values) {
+  throw InputError("graph {}: {}", graph, fmt::format(what, std::forward<T>(values)...));
+}
 
 /// Numbers with a shape, owned.
 struct Array {
@@ -94,7 +97,7 @@ template <class T>
 [[nodiscard]] std::shared_ptr<T> get(tyche_handle handle, const char* wanted) {
   const std::shared_ptr<Object> object = find(handle);
   std::shared_ptr<T> out = std::dynamic_pointer_cast<T>(object);
-  if (!out) throw BadHandle(fmt::format("expected the handle of {}, came {}", wanted, object->kind()));
+  if (!out) throw BadHandle("expected the handle of {}, came {}", wanted, object->kind());
   return out;
 }
 
@@ -148,7 +151,6 @@ class SetObject : public Object {
   /// Throws InputError where there is none.
   [[nodiscard]] Graph graph(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
-  [[nodiscard]] std::uint64_t arcs() const { return arcs_; }
   /// The file it came from; else its name.
   [[nodiscard]] const std::string& source() const { return source_.empty() ? dataset_.name : source_; }
   [[nodiscard]] bool from_file() const { return !source_.empty(); }
@@ -159,8 +161,9 @@ class SetObject : public Object {
   std::optional<Cleaning> cleaned;            ///< what was mended as it was read
 
  private:
+  /// visit(name, whether the set has it, what makes it) for all arrays that there can be.
+  void each_array(const auto& visit) const;
   [[nodiscard]] std::vector<std::string> array_names() const;
-  [[nodiscard]] Array make(std::string_view name) const;
   /// Attributes or categories of nodes or of edges.
   [[nodiscard]] Array columns_of(bool nodes, bool categories) const;
 

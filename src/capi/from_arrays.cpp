@@ -14,15 +14,15 @@ namespace {
 void check_ptr(const std::uint64_t* ptr, const char* name, const char* what, std::uint64_t graphs,
                std::uint64_t total) {
   require(ptr, name);
-  if (ptr[0] != 0) throw InputError(fmt::format("{}: expected 0 at the beginning, found {}", name, ptr[0]));
+  if (ptr[0] != 0) throw InputError("{}: expected 0 at the beginning, found {}", name, ptr[0]);
   for (std::uint64_t g = 0; g < graphs; ++g) {
     if (ptr[g + 1] < ptr[g] || ptr[g + 1] > total) {
-      fail_graph(g, fmt::format("{} goes from {} to {}; expected numbers that ascend to {}, the number of {}", name,
-                                ptr[g], ptr[g + 1], total, what));
+      fail_graph(g, "{} goes from {} to {}; expected numbers that ascend to {}, the number of {}", name, ptr[g],
+                 ptr[g + 1], total, what);
     }
   }
   if (ptr[graphs] != total) {
-    throw InputError(fmt::format("{}: ends with {}, but there are {} {}", name, ptr[graphs], total, what));
+    throw InputError("{}: ends with {}, but there are {} {}", name, ptr[graphs], total, what);
   }
 }
 
@@ -31,8 +31,7 @@ void check_memory(std::uint64_t nodes) {
   const double needed = 16.0 * static_cast<double>(nodes);
   const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (needed > there / 2) {
-    throw InputError(
-        fmt::format("{} nodes would take {:.0f} GB; this machine has {:.0f}", nodes, needed / 1e9, there / 1e9));
+    throw InputError("{} nodes would take {:.0f} GB; this machine has {:.0f}", nodes, needed / 1e9, there / 1e9);
   }
 }
 
@@ -43,15 +42,14 @@ struct Entries {
   std::uint64_t first, end;
   std::uint64_t nodes;
 
-  [[noreturn]] void fail(const std::string& what) const { fail_graph(graph, what); }
   [[nodiscard]] Edge edge(std::uint64_t e) const {
     const std::int64_t u = a.from[e], v = a.to[e];
     for (const std::int64_t node : {u, v}) {
       if (node < 0 || static_cast<std::uint64_t>(node) >= nodes) {
-        fail(fmt::format("edge {} joins {} and {}; this graph has {} nodes, numbered from 0", e - first, u, v, nodes));
+        fail_graph(graph, "edge {} joins {} and {}; this graph has {} nodes, numbered from 0", e - first, u, v, nodes);
       }
     }
-    if (u == v) fail(fmt::format("edge {} joins {} to itself; graphs here have no loops", e - first, u));
+    if (u == v) fail_graph(graph, "edge {} joins {} to itself; graphs here have no loops", e - first, u);
     return {static_cast<Node>(u), static_cast<Node>(v)};
   }
   /// Whether two entries have the same label and the same attributes (bit for bit, but for the sign of zero).
@@ -88,21 +86,21 @@ std::vector<std::uint64_t> edges_once(const Entries& own) {
     const auto [from, to] = arc.up ? std::pair(arc.low, arc.high) : std::pair(arc.high, arc.low);
     out.push_back(arc.entry);
     if (own.a.both_ways == 0) {
-      if (count > 1) own.fail(fmt::format("the edge between {} and {} is there {} times", arc.low, arc.high, count));
+      if (count > 1) fail_graph(own.graph, "the edge between {} and {} is there {} times", arc.low, arc.high, count);
       continue;
     }
     if (count > 2 || (count == 2 && arcs[i + 1].up == arc.up)) {
-      own.fail(fmt::format("the edge from {} to {} is there more than once", from, to));
+      fail_graph(own.graph, "the edge from {} to {} is there more than once", from, to);
     }
     if (count == 1) {
-      own.fail(
-          fmt::format("there is an edge from {} to {} and none back; graphs here are undirected, and every edge is "
-                      "expected both ways",
-                      from, to));
+      fail_graph(own.graph,
+                 "there is an edge from {} to {} and none back; graphs here are undirected, and every edge is "
+                 "expected both ways",
+                 from, to);
     }
     if (!own.alike(arc.entry, arcs[i + 1].entry)) {
-      own.fail(fmt::format("the edge between {} and {} has another label, weight or attribute one way than the other",
-                           arc.low, arc.high));
+      fail_graph(own.graph, "the edge between {} and {} has another label, weight or attribute one way than the other",
+                 arc.low, arc.high);
     }
   }
   return out;
@@ -115,8 +113,8 @@ std::vector<T> copied(const T* values, std::uint64_t first, std::uint64_t end) {
 
 void check_columns(const void* values, std::int32_t columns, const char* name) {
   if ((values != nullptr) != (columns > 0) || columns < 0) {
-    throw InputError(fmt::format("{}: {} columns were promised; expected at least one where there are any, 0 where not",
-                                 name, columns));
+    throw InputError("{}: {} columns were promised; expected at least one where there are any, 0 where not", name,
+                     columns);
   }
 }
 
@@ -125,9 +123,9 @@ void check_columns(const void* values, std::int32_t columns, const char* name) {
 GraphSet graphs_from(const tyche_graphs& a) {
   if (a.size != sizeof(tyche_graphs)) {
     throw BadCall(
-        fmt::format("tyche_graphs has {} bytes here; came {}: set `size`, and compile against this library's "
-                    "tyche.h",
-                    sizeof(tyche_graphs), a.size));
+        "tyche_graphs has {} bytes here; came {}: set `size`, and compile against this library's "
+        "tyche.h",
+        sizeof(tyche_graphs), a.size);
   }
   check_ptr(a.node_ptr, "node_ptr", "nodes", a.graphs, a.nodes);
   check_ptr(a.edge_ptr, "edge_ptr", "edges", a.graphs, a.edges);
@@ -146,7 +144,7 @@ GraphSet graphs_from(const tyche_graphs& a) {
   out.target_dim = static_cast<std::size_t>(a.target_columns);
   for (std::uint64_t g = 0; g < a.graphs; ++g) {
     const Entries own{a, g, a.edge_ptr[g], a.edge_ptr[g + 1], a.node_ptr[g + 1] - a.node_ptr[g]};
-    if (own.nodes >= std::numeric_limits<Node>::max()) own.fail(fmt::format("{} nodes are too many", own.nodes));
+    if (own.nodes >= std::numeric_limits<Node>::max()) fail_graph(own.graph, "{} nodes are too many", own.nodes);
     std::vector<Edge> edges;
     std::vector<EdgeLabel> labels;
     std::vector<float> rows;

@@ -1,4 +1,5 @@
 // Calls about sets of graphs.
+#include <boost/algorithm/string/replace.hpp>
 #include <cmath>
 
 #include "capi/capi.hpp"
@@ -18,11 +19,9 @@ using namespace tyche::capi;
 
 namespace {
 
-std::optional<Format> format_of(const char* name) {
-  return name == nullptr || *name == '\0' ? std::nullopt : std::optional(parse_format(name));
+std::optional<Format> format_of(const std::string& name) {
+  return name.empty() ? std::nullopt : std::optional(parse_format(name));
 }
-
-std::optional<Format> format_of(const Options& options) { return format_of(options.word("format").c_str()); }
 
 std::shared_ptr<SetObject> object_of(GraphSet set, std::string source = {}) {
   datasets::Dataset out;
@@ -36,32 +35,17 @@ template <class Read>
 std::shared_ptr<SetObject> read_cleanly(const Options& options, const Read& read) {
   Cleaning cleaning;
   const bool clean = options.flag("clean");
-  std::shared_ptr<SetObject> object = read(format_of(options), clean ? &cleaning : nullptr);
+  std::shared_ptr<SetObject> object = read(format_of(options.word("format")), clean ? &cleaning : nullptr);
   if (clean) object->cleaned = cleaning;
   return object;
 }
 
-/// A parameter of a recipe as text, whatever JSON it came as.
-std::string as_text(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
 std::shared_ptr<Object> generate(const std::string& kind, const char* json, const char* folder) {
   std::vector<std::string> known = datasets::parameter_keys();
-  const std::vector<std::string> parameters = known;
   for (const char* more : {"planar_source", "certify", "force", "threads"}) known.emplace_back(more);
   const Options options(json, known);
-  datasets::GenerateOptions make;
-  make.recipe = datasets::recipe_of(kind);
-  for (const std::string& key : parameters) {
-    const nlohmann::json& value = options.value(key);
-    if (!value.is_null()) datasets::set_parameter(make.recipe, key, as_text(value));
-  }
-  if (const auto source = options.text("planar_source")) {
-    datasets::set_planar_source(make.recipe, *source);
-    make.planar_source_name = std::filesystem::path(*source).filename().string();
-  }
-  make.threads = options.threads();
+  datasets::GenerateOptions make = datasets::options_of(kind, options);
   make.certify = options.flag("certify", true);
-  make.replace = options.flag("force");
   datasets::Made made;
   if (folder == nullptr) {
     made = datasets::make(make);
@@ -85,13 +69,7 @@ tyche_status changed(tyche_handle set, tyche_handle* out, const std::function<vo
 }
 
 datasets::CertifyOptions certify_options(const char* json) {
-  const Options options(json, {"published", "higher", "format", "threads"});
-  datasets::CertifyOptions how;
-  how.threads = options.threads();
-  how.published = options.flag("published");
-  how.higher = options.whole("higher");
-  how.format = format_of(options);
-  return how;
+  return datasets::certify_options(Options(json, {"published", "higher", "format", "threads"}));
 }
 
 std::shared_ptr<Answer> certify(const std::string& path, const char* json) {
@@ -108,11 +86,10 @@ tyche_status tyche_about(tyche_handle* out) {
     auto& fields = json["train"] = Json::array();
     for (const train::Field& field : train::fields()) {
       if (field.option.empty() || field.key == "data.format" || field.key == "data.clean") continue;
-      std::vector<std::string> names = field.also;
-      names.insert(names.begin(), field.option.substr(2));
-      for (std::string& name : names) std::ranges::replace(name, '-', '_');
-      fields.push_back({{"name", names.front()},
-                        {"also", std::vector(names.begin() + 1, names.end())},
+      std::vector<std::string> also = field.also;
+      std::ranges::transform(also, also.begin(), Said::spelled);
+      fields.push_back({{"name", name_of(field)},
+                        {"also", also},
                         {"key", field.key},
                         {"help", field.help},
                         {"default", field.shown}});
@@ -141,7 +118,8 @@ tyche_status tyche_set_parse(const void* bytes, uint64_t size, const char* name,
                              tyche_handle* out) {
   return answer(out, [&] {
     require(bytes, "bytes");
-    return object_of(parse_graphs({static_cast<const char*>(bytes), size}, text(name, "name"), format_of(format)));
+    return object_of(parse_graphs({static_cast<const char*>(bytes), size}, text(name, "name"),
+                                  format_of(format == nullptr ? "" : format)));
   });
 }
 
@@ -199,8 +177,7 @@ tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t
   return answer_of(set, out, [&](const SetObject& object) {
     if (count > 0) require(labels, "labels");
     if (count != 0 && count != object.set().graphs.size()) {
-      throw InputError(
-          fmt::format("{} labels for {} graphs; expected one for each", count, object.set().graphs.size()));
+      throw InputError("{} labels for {} graphs; expected one for each", count, object.set().graphs.size());
     }
     datasets::Dataset data = object.dataset();
     data.set.labels.assign(labels, labels + count);
@@ -214,7 +191,7 @@ tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, cons
                                    uint64_t columns, const uint8_t* parts, uint64_t splits, tyche_handle* out) {
   return changed(set, out, [&](GraphSet& own) {
     const std::uint64_t there = set_of(set)->nodes();
-    if (nodes != there) throw InputError(fmt::format("values of {} nodes; the graphs have {}", nodes, there));
+    if (nodes != there) throw InputError("values of {} nodes; the graphs have {}", nodes, there);
     if (targets != nullptr && columns == 0) throw InputError("targets: expected at least one column");
     own.node_labels.clear();
     own.node_targets.clear();
@@ -230,8 +207,7 @@ tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, cons
     if (splits > 0) require(parts, "parts");
     for (std::uint64_t i = 0; i < splits * nodes; ++i) {
       if (i % nodes == 0) own.node_parts.emplace_back();
-      if (parts[i] > 3)
-        throw InputError(fmt::format("parts: node {} is in part {}; expected 0 to 3", i % nodes, parts[i]));
+      if (parts[i] > 3) throw InputError("parts: node {} is in part {}; expected 0 to 3", i % nodes, parts[i]);
       own.node_parts.back().push_back(static_cast<NodePart>(parts[i]));
     }
   });
@@ -244,7 +220,7 @@ tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
       const Graph graph = own.graphs[g];
       for (const EdgeLabel label : graph.edge_labels()) {
         if (std::isfinite(weight_of(label))) continue;
-        fail_graph(g, fmt::format("a weight is {}; expected a finite number", weight_of(label)));
+        fail_graph(g, "a weight is {}; expected a finite number", weight_of(label));
       }
     }
   });
@@ -255,7 +231,7 @@ tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint6
     const auto take = [&](std::size_t& categories, std::uint64_t columns, std::size_t dim, const Ragged<float>& blocks,
                           const char* whose) {
       if (columns > dim) {
-        throw InputError(fmt::format("{} columns of categories; {} have {} of attributes", columns, whose, dim));
+        throw InputError("{} columns of categories; {} have {} of attributes", columns, whose, dim);
       }
       categories = columns;
       for (std::size_t g = 0; g < blocks.size(); ++g) {
@@ -264,8 +240,7 @@ tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint6
           if (i % dim >= columns ||
               (value >= 0 && value <= static_cast<float>(kMostCategory) && std::floor(value) == value))
             continue;
-          fail_graph(g, fmt::format("a category of {} is {}; expected a whole number from 0 to {}", whose, value,
-                                    kMostCategory));
+          fail_graph(g, "a category of {} is {}; expected a whole number from 0 to {}", whose, value, kMostCategory);
         }
       }
     };
@@ -279,8 +254,8 @@ tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t
   return changed(set, out, [&](GraphSet& own) {
     if (count > 0) require(targets, "targets");
     if (count > 0 && (count != own.graphs.size() || columns == 0)) {
-      throw InputError(fmt::format("{} rows of {} targets for {} graphs; expected one row for each", count, columns,
-                                   own.graphs.size()));
+      throw InputError("{} rows of {} targets for {} graphs; expected one row for each", count, columns,
+                       own.graphs.size());
     }
     own.target_dim = count == 0 ? 0 : columns;
     own.targets.assign(targets, targets + count * own.target_dim);
@@ -295,8 +270,8 @@ tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle* out) {
   return answer_of(set, out, [&](const SetObject& object) {
     constexpr Node kMost = 2000;  // time grows with the square
     if (object.graph(graph).num_nodes() > kMost) {
-      throw InputError(fmt::format("graph {} has {} nodes; more than {} are not drawn", graph,
-                                   object.graph(graph).num_nodes(), kMost));
+      throw InputError("graph {} has {} nodes; more than {} are not drawn", graph, object.graph(graph).num_nodes(),
+                       kMost);
     }
     const Drawing drawing = draw(object.graph(graph));
     std::vector<double> points;
@@ -323,11 +298,7 @@ tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* 
     try {
       return certify(path, options);
     } catch (const InputError& error) {  // which would name a file that nobody knows
-      std::string what = error.what();
-      for (std::size_t at = what.find(path); at != std::string::npos; at = what.find(path)) {
-        what.replace(at, path.size(), object.dataset().name);
-      }
-      throw InputError(what);
+      throw InputError(boost::replace_all_copy(std::string(error.what()), path, object.dataset().name));
     }
   });
 }

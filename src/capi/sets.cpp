@@ -37,24 +37,8 @@ SetObject::SetObject(datasets::Dataset dataset, std::string source)
 Graph SetObject::graph(std::uint64_t number) const {
   const Graphs& graphs = dataset_.set.graphs;
   if (number < graphs.size()) return graphs[number];
-  throw InputError(fmt::format("graph {} was asked for; the set has {} graph{}{}", number, graphs.size(),
-                               graphs.size() == 1 ? "" : "s",
-                               graphs.empty() ? "" : fmt::format(" (0 to {})", graphs.size() - 1)));
-}
-
-std::vector<std::string> SetObject::array_names() const {
-  std::vector<std::string> names = {"ptr", "offsets", "neighbours", "types", "edge_index", "edge_labels"};
-  if (!set().labels.empty()) names.emplace_back("labels");
-  if (!set().targets.empty()) names.emplace_back("targets");
-  if (set().attribute_dim > set().categories) names.emplace_back("attributes");
-  if (set().edge_attribute_dim > set().edge_categories) names.emplace_back("edge_attributes");
-  if (set().categories > 0) names.emplace_back("categories");
-  if (set().edge_categories > 0) names.emplace_back("edge_categories");
-  if (!set().node_labels.empty()) names.emplace_back("node_labels");
-  if (!set().node_targets.empty()) names.emplace_back("node_targets");
-  if (!set().node_parts.empty()) names.emplace_back("node_parts");
-  if (set().weighted) names.emplace_back("weights");
-  return names;
+  throw InputError("graph {} was asked for; the set has {} graph{}{}", number, graphs.size(),
+                   graphs.size() == 1 ? "" : "s", graphs.empty() ? "" : fmt::format(" (0 to {})", graphs.size() - 1));
 }
 
 const std::string& SetObject::info() {
@@ -88,13 +72,6 @@ const std::string& SetObject::info() {
   return info_;
 }
 
-tyche_array SetObject::array(std::string_view name) {
-  const std::scoped_lock lock(mutex_);
-  auto found = arrays_.find(name);
-  if (found == arrays_.end()) found = arrays_.emplace(std::string(name), make(name)).first;
-  return found->second.view();
-}
-
 Array SetObject::columns_of(bool nodes, bool categories) const {
   const std::size_t dim = nodes ? set().attribute_dim : set().edge_attribute_dim;
   const std::size_t own = nodes ? set().categories : set().edge_categories;
@@ -119,19 +96,20 @@ Array SetObject::columns_of(bool nodes, bool categories) const {
   return {std::move(out), dim - own};
 }
 
-Array SetObject::make(std::string_view name) const {
-  const Graphs& graphs = set().graphs;
-  const auto per_arc = [&](auto number, const auto& of) {
-    return gathered<decltype(number)>(graphs, arcs_, [&](const Graph& graph, auto& out) {
+void SetObject::each_array(const auto& visit) const {
+  const GraphSet& own = set();
+  const Graphs& graphs = own.graphs;
+  const auto per_arc = [&](auto number, const auto& of) -> Array {
+    return {gathered<decltype(number)>(graphs, arcs_, [&](const Graph& graph, auto& out) {
       for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc) out.push_back(of(graph, arc));
-    });
+    })};
   };
-  if (name == "ptr") {
+  visit("ptr", true, [&]() -> Array {
     std::vector<std::uint64_t> out = {0};
     for (const Graph& graph : graphs) out.push_back(out.back() + graph.num_nodes());
     return {std::move(out)};
-  }
-  if (name == "offsets") {
+  });
+  visit("offsets", true, [&]() -> Array {
     std::uint64_t before = 0;
     auto out = gathered<std::uint64_t>(graphs, nodes_ + 1, [&](const Graph& graph, auto& to) {
       for (Node v = 0; v < graph.num_nodes(); ++v) to.push_back(before + graph.offsets()[v]);
@@ -139,22 +117,16 @@ Array SetObject::make(std::string_view name) const {
     });
     out.push_back(before);
     return {std::move(out)};
-  }
-  if (name == "neighbours") {
-    return {per_arc(std::uint32_t{}, [](const Graph& graph, std::uint64_t arc) { return graph.adjacency()[arc]; })};
-  }
-  if (name == "edge_labels") {
-    return {per_arc(std::uint32_t{}, [](const Graph& graph, std::uint64_t arc) { return graph.edge_label(arc); })};
-  }
-  if (name == "weights" && set().weighted) {
-    return {per_arc(float{}, [](const Graph& graph, std::uint64_t arc) { return weight_of(graph.edge_label(arc)); })};
-  }
-  if (name == "types") {
+  });
+  visit("neighbours", true, [&] {
+    return per_arc(std::uint32_t{}, [](const Graph& graph, std::uint64_t arc) { return graph.adjacency()[arc]; });
+  });
+  visit("types", true, [&]() -> Array {
     return {gathered<std::uint32_t>(graphs, nodes_, [](const Graph& graph, auto& out) {
       std::ranges::copy(graph.types(), std::back_inserter(out));
     })};
-  }
-  if (name == "edge_index") {
+  });
+  visit("edge_index", true, [&]() -> Array {
     std::vector<std::int64_t> out(2 * arcs_);
     std::size_t at = 0;
     for (const Graph& graph : graphs) {
@@ -166,26 +138,46 @@ Array SetObject::make(std::string_view name) const {
       }
     }
     return {.values = std::move(out), .rows = 2};
+  });
+  visit("edge_labels", true, [&] {
+    return per_arc(std::uint32_t{}, [](const Graph& graph, std::uint64_t arc) { return graph.edge_label(arc); });
+  });
+  visit("labels", !own.labels.empty(),
+        [&]() -> Array { return {std::vector<std::int32_t>(own.labels.begin(), own.labels.end())}; });
+  visit("targets", !own.targets.empty(), [&]() -> Array { return {own.targets, own.target_dim}; });
+  visit("attributes", own.attribute_dim > own.categories, [&] { return columns_of(true, false); });
+  visit("edge_attributes", own.edge_attribute_dim > own.edge_categories, [&] { return columns_of(false, false); });
+  visit("categories", own.categories > 0, [&] { return columns_of(true, true); });
+  visit("edge_categories", own.edge_categories > 0, [&] { return columns_of(false, true); });
+  visit("node_labels", !own.node_labels.empty(), [&]() -> Array { return {joined<std::int32_t>(own.node_labels)}; });
+  visit("node_targets", !own.node_targets.empty(), [&]() -> Array {
+    return {joined<float>(own.node_targets), own.node_target_dim};
+  });
+  visit("node_parts", !own.node_parts.empty(),
+        [&]() -> Array { return {.values = joined<std::uint32_t>(own.node_parts), .rows = own.node_parts.size()}; });
+  visit("weights", own.weighted, [&] {
+    return per_arc(float{}, [](const Graph& graph, std::uint64_t arc) { return weight_of(graph.edge_label(arc)); });
+  });
+}
+
+std::vector<std::string> SetObject::array_names() const {
+  std::vector<std::string> names;
+  each_array([&](const char* name, bool there, const auto&) {
+    if (there) names.emplace_back(name);
+  });
+  return names;
+}
+
+tyche_array SetObject::array(std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  auto found = arrays_.find(name);
+  if (found == arrays_.end()) {
+    each_array([&](const char* own, bool there, const auto& make) {
+      if (there && own == name) found = arrays_.emplace(own, make()).first;
+    });
   }
-  if (name == "labels" && !set().labels.empty()) {
-    return {std::vector<std::int32_t>(set().labels.begin(), set().labels.end())};
-  }
-  if (name == "targets" && !set().targets.empty()) return {set().targets, set().target_dim};
-  const bool nodes = name == "attributes" || name == "categories";
-  if ((nodes || name == "edge_attributes" || name == "edge_categories") &&
-      !(nodes ? set().attributes : set().edge_attributes).empty()) {
-    return columns_of(nodes, name.ends_with("categories"));
-  }
-  if (name == "node_labels" && !set().node_labels.empty()) {
-    return {joined<std::int32_t>(set().node_labels)};
-  }
-  if (name == "node_targets" && !set().node_targets.empty()) {
-    return {joined<float>(set().node_targets), set().node_target_dim};
-  }
-  if (name == "node_parts" && !set().node_parts.empty()) {
-    return {.values = joined<std::uint32_t>(set().node_parts), .rows = set().node_parts.size()};
-  }
-  no_such_array(name, array_names());
+  if (found == arrays_.end()) no_such_array(name, array_names());
+  return found->second.view();
 }
 
 }  // namespace tyche::capi

@@ -52,26 +52,19 @@ Json info_of(const train::Checkpoint& checkpoint) {
 class ModelObject : public Answer {
  public:
   explicit ModelObject(train::Checkpoint checkpoint, std::shared_ptr<const train::OwnGraphs> own = nullptr)
-      : Answer(info_of(checkpoint)), checkpoint_(std::move(checkpoint)), own_(std::move(own)) {}
-  [[nodiscard]] const char* kind() const override { return "a model"; }
-  [[nodiscard]] tyche_array array(std::string_view name) override {
-    if (name != "parameters") no_such_array(name, {"parameters"});
-    const std::vector<float>& own = checkpoint_.state.parameters;
-    return {.data = own.data(), .type = TYCHE_FLOAT32, .dimensions = 1, .shape = {own.size(), 1}};
+      : Answer(info_of(checkpoint)), checkpoint_(std::move(checkpoint)), own_(std::move(own)) {
+    add("parameters", {checkpoint_.state.parameters});
   }
+  [[nodiscard]] const char* kind() const override { return "a model"; }
   [[nodiscard]] const train::Checkpoint& checkpoint() const { return checkpoint_; }
 
   /// Which part of its training each graph was in. A model that was read knows its own data set whole; parts of it, and
   /// copies, are known by one that was trained here.
   [[nodiscard]] std::vector<train::Part> parts_of(const datasets::Dataset& asked) const {
     const train::RunConfig& config = checkpoint_.config;
-    std::shared_ptr<const train::OwnGraphs> own = own_;
     std::string why;
-    if (own == nullptr) {
-      if (auto found = train::known_graphs(asked, config, why)) {
-        own = std::make_shared<train::OwnGraphs>(*std::move(found));
-      }
-    }
+    const auto found = own_ != nullptr ? std::nullopt : train::known_graphs(asked, config, why);
+    const train::OwnGraphs* own = found ? &*found : own_.get();
     if (own != nullptr) return train::parts_of(*own, asked, config, checkpoint_.fold);
     return std::vector<train::Part>(Units(asked.set.graphs, config.model.unit).size(), train::Part::fresh);
   }
@@ -174,7 +167,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   });
   const train::Summary summary = run.train(*engine, nullptr);
   if (!summary.complete && !stopped) {
-    throw Interrupted(fmt::format("stopped with {} epochs to go", run.epochs_left()));
+    throw Interrupted("stopped with {} epochs to go", run.epochs_left());
   }
   Json answer = {{"summary", train::to_json(summary, config)},
                  {"config", train::to_json(config)},
@@ -212,7 +205,7 @@ tyche_status tyche_embed(tyche_handle model, tyche_handle set, const char* optio
     const auto own = model_of(model);
     const Options said(options, {"of", "draws", "seed", "threads"});
     const std::string of = said.text("of").value_or("graphs");
-    if (of != "graphs" && of != "nodes") throw InputError(fmt::format("of: expected graphs or nodes, found '{}'", of));
+    if (of != "graphs" && of != "nodes") throw InputError("of: expected graphs or nodes, found '{}'", of);
     NpyMatrix rows = train::embeddings(own->checkpoint(), object.set(), of == "nodes", look_of(said, 1));
     const auto made = std::make_shared<Answer>(Json{{"of", of}, {"rows", rows.rows}, {"columns", rows.columns}});
     made->add("values", {std::move(rows.values), rows.columns});
@@ -244,7 +237,7 @@ tyche_status tyche_trained_model(tyche_handle trained, uint64_t i, tyche_handle*
   return answer(out, [&] {
     const auto object = get<TrainedObject>(trained, "what was trained");
     if (i < object->models.size()) return object->models[i];
-    throw InputError(fmt::format("model {} was asked for; {} were trained", i, object->models.size()));
+    throw InputError("model {} was asked for; {} were trained", i, object->models.size());
   });
 }
 

@@ -32,7 +32,7 @@ Options asked_test(const char* json) {
   if (options.says("two_sets") && options.value("sets") != "1-2-3") throw InputError("two_sets is for sets \"1-2-3\"");
   for (const char* name : {"draws", "cell", "seed"}) {
     if (options.says(name) && !options.says("individualise")) {
-      throw InputError(fmt::format("{} is for individualise", name));
+      throw InputError("{} is for individualise", name);
     }
   }
   return options;
@@ -54,7 +54,7 @@ std::vector<Graph> refined(const SetObject& set) {
 void check_cells(std::uint64_t rows, std::uint64_t columns, const char* what) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 34;
   if (columns != 0 && rows > kMost / columns) {
-    throw InputError(fmt::format("{} × {} {} are too many for one call", rows, columns, what));
+    throw InputError("{} × {} {} are too many for one call", rows, columns, what);
   }
 }
 
@@ -76,8 +76,8 @@ tyche_status tyche_wl_pairs(tyche_handle set, const char* options, tyche_handle*
     const wl::AskedTest test(asked_test(options));
     const std::vector<Graph> graphs = refined(object);
     if (graphs.size() % 2 != 0) {
-      throw InputError(fmt::format("the set has {} graphs; pairs are graphs 2i and 2i + 1, so expected an even number",
-                                   graphs.size()));
+      throw InputError("the set has {} graphs; pairs are graphs 2i and 2i + 1, so expected an even number",
+                       graphs.size());
     }
     auto list = Json::array();
     if (!test.paths && !test.sets) {
@@ -183,7 +183,7 @@ tyche_status tyche_random_columns(tyche_handle set, const char* options, const u
   return answer_of(set, out, [&](const SetObject& object) {
     if (count > 0) require(ids, "ids");
     if (count != 0 && count != object.set().graphs.size()) {
-      throw InputError(fmt::format("{} ids for {} graphs; expected one for each", count, object.set().graphs.size()));
+      throw InputError("{} ids for {} graphs; expected one for each", count, object.set().graphs.size());
     }
     const Options said(options, {"random", "depth", "columns", "rni_dist", "seed", "epoch", "fold", "threads"});
     nn::ModelConfig model;
@@ -194,7 +194,7 @@ tyche_status tyche_random_columns(tyche_handle set, const char* options, const u
     nn::validate_depth(model.random, model.depth);
     for (const char* name : {"columns", "rni_dist"}) {
       if (!features && !said.value(name).is_null()) {
-        throw InputError(fmt::format("{} is for random features, and {} were asked for", name, nn::name(model.random)));
+        throw InputError("{} is for random features, and {} were asked for", name, nn::name(model.random));
       }
     }
     if (features) {

@@ -52,6 +52,16 @@ datasets::Dataset read_data(const std::string& path, const std::string& format, 
                       [&](Cleaning* cleaning) { return datasets::load_dataset(path, format_of(format), cleaning); });
 }
 
+const train::Edits& Call::fields() const {
+  if (!refused_.empty()) throw InputError(refused_);
+  return fields_;
+}
+
+void Call::say_field(const train::Field& field, const nlohmann::json& value, const std::string& why) {
+  if (!why.empty() && refused_.empty()) refused_ = fmt::format("{}: {}", field.option, why);
+  fields_.add(field, value, field.option);
+}
+
 datasets::Dataset Call::data() const { return read_data(word("data"), word("format"), flag("clean")); }
 
 std::string Call::cache() const { return text("cache").value_or(wl::default_cache_folder().string()); }

@@ -48,29 +48,19 @@ void set_called(std::span<char* const> words);
 /// A command sets this to say how the program ends when its callback returns.
 void set_exit_code(int code);
 
-/// The options of a configuration's fields (train/fields.hpp), the same in every command that trains.
+/// A call of a command: what was said of the options that share/commands.txt declares, by their names, and of the
+/// configuration's fields (train/fields.hpp), whose options are the same in every command that takes @fields.
 ///
-///   fields.add(app, [](const train::Field& field) { return field.key == "seed" ? "there is no chance here" : ""; });
-///   RunConfig config = train::default_config(fields.said().model(), fields.said().random());
-///   fields.said().apply(config);
-class FieldOptions {
- public:
-  /// Adds the option of every field that has one, but for those that the command has declared itself. One that the
-  /// command does not take stands in no help, and is refused with the reason.
-  void add(CLI::App& app, const train::WhyNot& why_not);
-  /// What the call says. Throws InputError where it says what the command does not take.
-  [[nodiscard]] const train::Edits& said() const;
-
- private:
-  train::Edits said_;
-  std::string refused_;
-};
-
-/// A call of a command: what was said of the options that share/commands.txt declares, by their names.
+///   RunConfig config = train::default_config(call.fields().model(), call.fields().random());
+///   call.fields().apply(config);
 class Call : public Said {
  public:
-  FieldOptions fields;
-  CLI::App* program = nullptr;  ///< all of it, for what describes it
+  const CLI::App* program = nullptr;  ///< all of it, for what describes it
+
+  /// Throws InputError where the call says what the command does not take.
+  [[nodiscard]] const train::Edits& fields() const;
+  /// `why`: the command does not take it; empty: it does.
+  void say_field(const train::Field& field, const nlohmann::json& value, const std::string& why);
 
   [[nodiscard]] bool json() const { return flag("json"); }
   [[nodiscard]] bool quiet() const { return knows("quiet") && flag("quiet"); }
@@ -85,6 +75,10 @@ class Call : public Said {
   [[nodiscard]] datasets::Dataset data() const;
   /// Of models on sets: where colour classes are kept between runs.
   [[nodiscard]] std::string cache() const;
+
+ private:
+  train::Edits fields_;
+  std::string refused_;
 };
 
 /// A command of share/commands.txt ("theory check"), and what a call of it does; a file has one for each of its own.

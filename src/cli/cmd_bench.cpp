@@ -13,7 +13,7 @@ namespace tyche::cli::bench_command {
 
 /// What is measured: train's defaults, but that all features of gcn are random.
 train::RunConfig config_of(const Call& call, const std::string& kind = "gcn") {
-  const train::Edits& said = call.fields.said();
+  const train::Edits& said = call.fields();
   train::RunConfig config = train::default_config(said.model(kind), said.random());
   if (config.model.kind == "gcn" && config.model.random == nn::Random::features) config.model.rni = 1;
   said.apply(config);

@@ -2,6 +2,8 @@
 // filled in.
 #include <fmt/ranges.h>
 
+#include <boost/algorithm/string/replace.hpp>
+
 #include "cli/cli.hpp"
 #include "cli/tree.hpp"
 #include "support/share.hpp"
@@ -45,17 +47,11 @@ std::string values(const Argument& argument) {
 }
 
 std::string function_of(const CommandPage& command) {
-  std::string name = fmt::format("_{}", man_name(command.name));
-  std::ranges::replace(name, '-', '_');
-  return name;
+  return fmt::format("_{}", Said::spelled(man_name(command.name)));
 }
 
 /// Inside '…[help]…' of _arguments: its own brackets and colons, and the shell's quote, escaped.
-std::string inside(std::string_view text) {
-  std::string out = escaped(text, "[]:\\");
-  for (std::size_t at = out.find('\''); at != out.npos; at = out.find('\'', at + 4)) out.replace(at, 1, "'\\''");
-  return out;
-}
+std::string inside(std::string_view text) { return boost::replace_all_copy(escaped(text, "[]:\\"), "'", "'\\''"); }
 
 /// What follows the last colon: how a value is completed.
 std::string action(const Argument& argument) {
@@ -112,18 +108,14 @@ std::string bash_completion(const CommandPage& root) {
   for (const CommandPage* command : all_commands(root)) {
     std::vector<std::string> words;
     for (const CommandPage& below : command->commands) words.push_back(last_word(below));
-    positionals += command->commands.empty()
-                       ? ""
-                       : fmt::format("    {}) echo \"name {}\" ;;\n", shell_word(command->name), fmt::join(words, " "));
+    // Several positionals are of one kind here: the first speaks for all.
+    const auto first = std::ranges::find(command->arguments, true, &Argument::positional);
+    if (!words.empty() || first != command->arguments.end()) {
+      const std::string kind = words.empty() ? kind_of(*first) : fmt::format("name {}", fmt::join(words, " "));
+      positionals += fmt::format("    {}) echo \"{}\" ;;\n", shell_word(command->name), kind);
+    }
     for (const Argument& argument : command->arguments) {
-      if (argument.positional) {
-        // Several positionals are of one kind here: the first speaks for all.
-        const std::string head = fmt::format("    {}) ", shell_word(command->name));
-        if (positionals.find(head) == std::string::npos) {
-          positionals += fmt::format("{}echo \"{}\" ;;\n", head, kind_of(argument));
-        }
-        continue;
-      }
+      if (argument.positional) continue;
       words.push_back(argument.name);
       if (argument.takes != Argument::Takes::nothing) {
         values += fmt::format("    {}) echo \"{}\" ;;\n",

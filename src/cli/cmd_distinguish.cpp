@@ -6,7 +6,7 @@ namespace tyche::cli::distinguish_command {
 
 void run(const Call& call) {
   distinguish::Request request;
-  request.fields = call.fields.said();
+  request.fields = call.fields();
   request.engine = call.engine();
   request.scoring = call.word("scoring");
   request.together = call.flag("together");
@@ -35,7 +35,7 @@ void run(const Call& call) {
     set_exit_code(distinguish::all_told_apart(run) ? kGood : kNo);
   } catch (const Interrupted& stop) {
     if (request.out.empty()) throw;
-    throw Interrupted(fmt::format("{}: say the same with --resume to go on", stop.what()));
+    throw Interrupted("{}: say the same with --resume to go on", stop.what());
   }
 }
 

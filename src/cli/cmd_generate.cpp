@@ -40,20 +40,9 @@ std::string in_short(const datasets::TaskCertificate& c) {
 
 void generate(const Call& call) {
   const std::string kind = call.word("kind"), out = call.word("out");
-  datasets::GenerateOptions options;
-  options.recipe = datasets::recipe_of(kind);
-  datasets::set_parameter(options.recipe, "seed", std::to_string(call.seed()));
-  for (const std::string& key : datasets::parameter_keys()) {
-    if (key != "seed" && call.says(key)) datasets::set_parameter(options.recipe, key, call.word(key));
-  }
-  if (const auto source = call.text("planar_source")) {
-    datasets::set_planar_source(options.recipe, *source);
-    options.planar_source_name = std::filesystem::path(*source).filename().string();
-  }
+  datasets::GenerateOptions options = datasets::options_of(kind, call);
   const std::vector<Format> formats = datasets::parse_written_formats(call.texts("format"), options.recipe);
-  options.threads = call.threads();
   options.certify = !call.flag("no_certify");
-  options.replace = call.flag("force");
   options.progress = call.progress();
 
   const Stopwatch watch;
@@ -170,12 +159,8 @@ std::string describe(const datasets::TaskCertificate& c, bool) {
 }
 
 void certify(const Call& call) {
-  datasets::CertifyOptions options;
-  options.threads = call.threads();
-  options.published = call.flag("published");
-  options.format = call.format();
+  datasets::CertifyOptions options = datasets::certify_options(call);
   options.progress = call.progress();
-  options.higher = call.whole("higher");
   const auto answer = datasets::certify_any(call.word("path"), options);
   std::visit(
       [&](const auto& certificate) {

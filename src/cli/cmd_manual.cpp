@@ -1,4 +1,7 @@
 // tyche manual: the pages of man, from the declarations that --help is printed from.
+#include <fmt/ranges.h>
+
+#include <boost/algorithm/string/case_conv.hpp>
 #include <cctype>
 #include <utility>
 
@@ -51,11 +54,6 @@ std::string sentence(std::string text) {
 std::string value_of(const Argument& argument) {
   if (argument.takes == Argument::Takes::nothing) return "";
   return fmt::format(" {}", italic(argument.placeholder));
-}
-
-std::string upper(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
 }
 
 /// "Train a model" -> "train a model", but "EXP …" as it is.
@@ -114,11 +112,9 @@ std::string reference(std::string_view command) { return fmt::format(".BR {} (1)
 
 /// Null where there is none of that name.
 const CommandPage* find_command(const CommandPage& root, std::string_view name) {
-  if (root.name == name) return &root;
-  for (const CommandPage& command : root.commands) {
-    if (const CommandPage* found = find_command(command, name)) return found;
-  }
-  return nullptr;
+  const std::vector<const CommandPage*> all = all_commands(root);
+  const auto found = std::ranges::find(all, name, &CommandPage::name);
+  return found == all.end() ? nullptr : *found;
 }
 
 std::string see_also(const CommandPage& command, const CommandPage& root) {
@@ -130,11 +126,8 @@ std::string see_also(const CommandPage& command, const CommandPage& root) {
   for (const CommandPage& other : command.commands.empty() && parent != nullptr ? parent->commands : command.commands) {
     if (other.name != command.name) names.push_back(other.name);
   }
-  std::string out = ".SH SEE ALSO\n";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    out += reference(names[i]) + (i + 1 < names.size() ? " ,\n" : "\n");
-  }
-  return out;
+  std::ranges::transform(names, names.begin(), reference);
+  return fmt::format(".SH SEE ALSO\n{}\n", fmt::join(names, " ,\n"));
 }
 
 /// The page of `command`, which is `root` or one below it, in the macros of man(7).
@@ -145,9 +138,9 @@ std::string man_page(const CommandPage& command, const CommandPage& root) {
   std::string out = fmt::format(
       ".\\\" Made by 'tyche manual' from the declarations of the commands.\n"
       ".TH {} 1 \"{}\" \"tyche {}\" \"tyche\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n",
-      roff(upper(name)), kCommitDate, kVersion, roff(name), roff(lower_first(about)), synopsis(command));
+      roff(boost::to_upper_copy(name)), kCommitDate, kVersion, roff(name), roff(lower_first(about)), synopsis(command));
   out += fmt::format(".SH DESCRIPTION\n{}\n", roff(sentence(about)));
-  for (const std::string& note : command.notes) out += fmt::format(".PP\n{}\n", roff(ended(note)));
+  if (!command.note.empty()) out += fmt::format(".PP\n{}\n", roff(ended(command.note)));
   if (!command.commands.empty()) {
     out += ".SH COMMANDS\n";
     for (const CommandPage& below : command.commands) {
@@ -200,7 +193,7 @@ void run(const Call& call) {
   if (command == nullptr) {
     std::vector<std::string> known;
     for (const CommandPage* other : all_commands(tyche)) known.push_back(other->name);
-    throw InputError(fmt::format("no command '{}'{}", name, did_you_mean(name, known)));
+    throw InputError("no command '{}'{}", name, did_you_mean(name, known));
   }
   print(man_page(*command, tyche));
 }

@@ -41,8 +41,8 @@ nn::Program elsewhere(nn::ModelConfig model) {
 void run(const Call& call) {
   const std::string data = call.word("data"), page = call.word("page");
   const bool toml = call.flag("toml");
-  train::RunConfig config = train::call_config(call.fields.said().model(), call.fields.said().random());
-  call.fields.said().apply(config);
+  train::RunConfig config = train::call_config(call.fields().model(), call.fields().random());
+  call.fields().apply(config);
   nn::GraphSize size{20, 30};
   nn::ModelConfig& model = config.model;
   const bool open = data.empty(), described = !model.network.empty();
@@ -50,8 +50,8 @@ void run(const Call& call) {
     size = take_data(data, config);
   } else if (model.on_sets() && !described) {
     if (!toml && !call.json()) {
-      throw InputError(fmt::format("--data is required for {}: the types of sets, an input column each, are the data's",
-                                   model.kind));
+      throw InputError("--data is required for {}: the types of sets, an input column each, are the data's",
+                       model.kind);
     }
     model.pair_types = model.triple_types = {0};
   }

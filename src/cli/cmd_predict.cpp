@@ -187,9 +187,9 @@ Predictions ask(const Call& call) {
   out.several = checkpoints.size() > 1 && !ensemble;
   if (out.several && (!out.own || !pinned.empty())) {
     throw Remedied(InputError::at(call.word("run"), "",
-                                  fmt::format("has {} folds, which answer for its own graphs alone, each for those it "
-                                              "tests; name one of them, or ask them together (--ensemble)",
-                                              checkpoints.size())),
+                                  "has {} folds, which answer for its own graphs alone, each for those it "
+                                  "tests; name one of them, or ask them together (--ensemble)",
+                                  checkpoints.size()),
                    Remedy::name_fold);
   }
   const auto engine = engine::make_engine(call.engine().name(call.word("engine")), call.threads());
@@ -227,7 +227,7 @@ void run(const Call& call) {
   const bool logits = call.flag("logits");
   if (!page.empty()) (void)report::page_template();
   const auto part = call.says("part") ? std::optional(train::parse_part(call.word("part"))) : std::nullopt;
-  (void)call.fields.said();
+  (void)call.fields();
   Predictions p = ask(call);
   const bool numbers = train::learns_numbers(p.config);
   if (numbers && logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");

@@ -1,8 +1,4 @@
 // tyche reproduce: the paper's tables and figures, or a user's own experiments, into one folder.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/cli.hpp"
@@ -14,7 +10,6 @@
 #include "support/parallel.hpp"
 #include "support/ranks.hpp"
 #include "support/seal.hpp"
-#include "support/stopwatch.hpp"
 #include "support/version.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -37,20 +32,19 @@ std::vector<Experiment> load(const Call& call) {
       out.push_back(std::move(e));
     }
     if (rows == 0 && !names.empty()) {
-      throw InputError(fmt::format("the profile {} leaves {} out; choose another with --profile", profile, name));
+      throw InputError("the profile {} leaves {} out; choose another with --profile", profile, name);
     }
   }
   for (const std::string& model : call.texts("without")) {
     std::size_t found = 0;
     for (Experiment& e : out)
       found += std::erase_if(e.rows, [&](const experiments::ExperimentRow& row) { return row.name == model; });
-    if (found == 0)
-      throw InputError(fmt::format("--without {}: none of these experiments has a model of that name", model));
+    if (found == 0) throw InputError("--without {}: none of these experiments has a model of that name", model);
   }
   std::erase_if(out, [](const Experiment& e) { return e.rows.empty(); });
   const auto takes = [](const Experiment& e) { return e.data.in_folder; };
   if (!folder.empty() && std::ranges::none_of(out, takes)) {
-    throw InputError(fmt::format("--data-folder {}: none of these experiments takes its data from there", folder));
+    throw InputError("--data-folder {}: none of these experiments takes its data from there", folder);
   }
   for (Experiment& e : out) place_data(e, folder);
   return out;
@@ -214,8 +208,8 @@ void run(const Call& call) {
                                   {"seconds", seconds}};
   if (outcome.trained > 0) append_entry(std::filesystem::path(out) / "log.jsonl", entry);
   if (outcome.complete < outcome.trials) {
-    throw Interrupted(fmt::format("stopped with {} of {} trials complete; go on with '{} --resume'", outcome.complete,
-                                  outcome.trials, command_line(call, threads)));
+    throw Interrupted("stopped with {} of {} trials complete; go on with '{} --resume'", outcome.complete,
+                      outcome.trials, command_line(call, threads));
   }
   if (nested) experiments::write_nested(plan);
   if (call.json()) return print_json(entry);

@@ -49,7 +49,7 @@ void check_gpus(const Ranks& ranks, const Prepared& made) {
 
 void prepare(const Call& call, const Ranks& ranks, const std::string& stored_text, Prepared& made) {
   const bool first = ranks.rank() == 0, resumes = !stored_text.empty();
-  const train::Edits& said = call.fields.said();
+  const train::Edits& said = call.fields();
   RunConfig stored;
   train::Notes notes;
   if (resumes) stored = train::config_from_toml(stored_text, call.word("out") + "/config.toml", &notes);
@@ -135,13 +135,13 @@ void lead(const Call& call, const Ranks& ranks, Prepared& made, train::Run& run)
     }
     summary = run.train(*made.engine, &progress, share ? &ranks : nullptr);
   } catch (const IoError& error) {
-    throw IoError(fmt::format("{}; checkpoints already written stand: go on with '{}'", with_remedy(error), how));
+    throw IoError("{}; checkpoints already written stand: go on with '{}'", with_remedy(error), how);
   }
   for (const std::string& note : run.notes()) fmt::print(stderr, "tyche: {}\n", note);
   call.json() ? print_json(nlohmann::json(train::to_json(summary, made.config))) : print(train::to_table(summary));
   if (!summary.complete) {
-    throw Interrupted(fmt::format("stopped with {} to go; everything so far is in {}: go on with '{}'",
-                                  counted(run.epochs_left(), "epoch"), call.word("out"), how));
+    throw Interrupted("stopped with {} to go; everything so far is in {}: go on with '{}'",
+                      counted(run.epochs_left(), "epoch"), call.word("out"), how);
   }
 }
 

@@ -78,7 +78,7 @@ struct Asked {
     std::uint64_t number = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number == 0) {
-      throw InputError(fmt::format("--individualise '{}': expected at least 1 or leaf", text));
+      throw InputError("--individualise '{}': expected at least 1 or leaf", text);
     }
     call.set("individualise", number);
     return call;
@@ -94,8 +94,7 @@ GraphSet read(const Asked& a, const std::string& path) {
 Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
   if (index < set.graphs.size()) return set.graphs[index];
   const std::string range = set.graphs.empty() ? "" : fmt::format(" (0 to {})", set.graphs.size() - 1);
-  throw InputError::at(path, "",
-                       fmt::format("holds {} graphs{}; graph {} was asked for", set.graphs.size(), range, index));
+  throw InputError::at(path, "", "holds {} graphs{}; graph {} was asked for", set.graphs.size(), range, index);
 }
 
 /// What a test says of two graphs.
@@ -217,8 +216,7 @@ distinguish::PairSet read_pairs(const Asked& a) {
   pairs.set = read(a, path);
   fold_categories(std::array{&pairs.set});
   if (pairs.set.graphs.size() % 2 != 0) {
-    throw InputError::at(path, "",
-                         fmt::format("holds {} graphs; --pairs wants an even number", pairs.set.graphs.size()));
+    throw InputError::at(path, "", "holds {} graphs; --pairs wants an even number", pairs.set.graphs.size());
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
   return pairs;

@@ -48,13 +48,13 @@ std::string settled_option(const CLI::App& app, const std::string& name) {
   std::ranges::replace(meant, '_', '-');
   const std::string* best = nearest(meant, known);
   const std::string hint = best == nullptr ? "" : fmt::format("; did you mean '{}'?", settled_option(app, *best));
-  throw InputError(fmt::format("{} has no option '{}'{}{} '{} --help'", command, name, hint,
-                               hint.empty() ? "; see" : " See", command));
+  throw InputError("{} has no option '{}'{}{} '{} --help'", command, name, hint, hint.empty() ? "; see" : " See",
+                   command);
 }
 
 /// The subcommand of this name, or null.
 const CLI::App* command_of(const CLI::App& app, const std::string& name) {
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : app.get_subcommands({})) {
     if (command->check_name(name)) return command;
   }
   return nullptr;
@@ -154,14 +154,11 @@ int run_program(int argc, char** argv) {
     return code;
   };
   add_commands(app);
-  std::string names;
-  bool known = false;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names += (names.empty() ? "" : ", ") + command->get_name();
-    known = known || (argc > 1 && command->get_name() == argv[1]);
-  }
-  if (argc > 1 && argv[1][0] != '-' && !known) {
-    return fail(("unknown command '" + std::string(argv[1]) + "'; the commands are " + names).c_str(), kBadInput);
+  if (argc > 1 && argv[1][0] != '-' && command_of(app, argv[1]) == nullptr) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    return fail(fmt::format("unknown command '{}'; the commands are {}", argv[1], fmt::join(names, ", ")).c_str(),
+                kBadInput);
   }
   try {
     catch_interrupts();
@@ -174,11 +171,8 @@ int run_program(int argc, char** argv) {
     std::string what = error.what();
     constexpr std::string_view kNoNumber = "Could not convert: ";  // CLI11's words
     if (what.starts_with(kNoNumber)) what = what.substr(kNoNumber.size()) + ": expected a number";
-    if (argc > 1 && app.get_subcommands().size() == 1) {
-      what += "; see 'tyche " + app.get_subcommands().front()->get_name() + " --help'";
-    } else {
-      what += "; see 'tyche --help'";
-    }
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    what += fmt::format("; see 'tyche {}--help'", chosen.size() == 1 ? chosen.front()->get_name() + " " : "");
     return fail(what.c_str(), kBadInput);
   } catch (const Interrupted& stop) {
     return fail(stop.what(), 130);

@@ -1,6 +1,6 @@
 #pragma once
-/// The commands as plain data, read off the parser that --help is printed from, for whatever else describes them: the
-/// manual and completion in shells.
+/// The commands as plain data, from the declarations that the parser and --help come from, for whatever else describes
+/// them: the manual and completion in shells.
 ///
 ///   const CommandPage tyche = describe(app);
 ///   for (const CommandPage& command : tyche.commands) ...        // "tyche generate", "tyche certify", …
@@ -15,18 +15,18 @@ namespace tyche::cli {
 struct Argument {
   enum class Takes { nothing, name, file, folder, number, text };
 
-  std::string name;    ///< "--rni"; of a positional, "graphs"
-  std::string letter;  ///< "-h", or empty
+  std::string name;      ///< "--rni"; of a positional, "graphs"
+  std::string letter{};  ///< "-h", or empty
   bool positional = false;
   bool required = false;
   bool several = false;  ///< may be given several times, or takes several words
   bool list = false;     ///< values are separated by commas
   Takes takes = Takes::nothing;
-  std::string placeholder;         ///< "FOLDER"; empty where it takes nothing
-  std::vector<std::string> names;  ///< that a value can be (there may be others too: Offer)
-  std::string help;
-  std::string range;  ///< "1 to 3", where the parser knows one
-  std::string shown;  ///< the default; may be empty
+  std::string placeholder{};         ///< "FOLDER"; empty where it takes nothing
+  std::vector<std::string> names{};  ///< that a value can be; there may be others too, where the parser checks none
+  std::string help{};
+  std::string range{};  ///< "1 to 3", where the parser knows one
+  std::string shown{};  ///< the default; may be empty
 };
 
 struct Example {
@@ -37,15 +37,15 @@ struct Example {
 struct CommandPage {
   std::string name;  ///< "tyche theory check"
   std::string about;
-  std::vector<Argument> arguments;
-  std::vector<CommandPage> commands;
-  std::vector<Example> examples;
-  std::vector<std::string> notes;  ///< of the text below the options: what is neither an example nor about exit codes
-  std::vector<std::string> exits;  ///< "Exit code 1 if …"
+  std::vector<Argument> arguments{};
+  std::vector<CommandPage> commands{};
+  std::vector<Example> examples{};
+  std::string note{};                ///< of the text below the options: what is neither an example nor about exit codes
+  std::vector<std::string> exits{};  ///< "Exit code 1 if …"
 };
 
-/// `app` with its commands; what is hidden in --help is left out.
-[[nodiscard]] CommandPage describe(CLI::App& app);
+/// `root` with its commands, once add_commands() has run; what is hidden in --help is left out.
+[[nodiscard]] CommandPage describe(const CLI::App& root);
 
 /// "tyche-theory-check" for "tyche theory check": the name of its manual page.
 [[nodiscard]] std::string man_name(std::string_view command);

@@ -21,6 +21,7 @@
 #include "datasets/dataset.hpp"
 #include "graph/gin.hpp"
 #include "graph/io.hpp"
+#include "support/said.hpp"
 
 namespace tyche::datasets {
 
@@ -147,11 +148,14 @@ inline constexpr std::uint64_t kHigherPairs = 10;
 struct CertifyOptions {
   unsigned threads = 0;
   bool published = false;
-  std::optional<Format> format;
+  std::optional<Format> format = std::nullopt;
   std::FILE* progress = nullptr;
   /// The first so many pairs of the ladder are also compared by 3-WL and on 3-sets, wherever memory allows it.
   std::optional<std::uint64_t> higher = std::nullopt;
 };
+
+/// What a call says of them: published, higher, format and threads.
+[[nodiscard]] CertifyOptions certify_options(const Said& said);
 
 /// What is expected of pair `pair`, of which the manifest, where there is one, says `info`.
 [[nodiscard]] Expectation expected_of(std::uint64_t pair, const CertifyOptions& options, const GraphInfo* info);

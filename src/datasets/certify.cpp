@@ -109,6 +109,14 @@ void examine_all(LabelledGraphs& graphs, std::size_t together, const char* what,
 
 }  // namespace
 
+CertifyOptions certify_options(const Said& said) {
+  CertifyOptions options{
+      .threads = said.threads(), .published = said.flag("published"), .higher = said.whole("higher")};
+  const std::string format = said.word("format");
+  if (!format.empty()) options.format = parse_format(format);
+  return options;
+}
+
 Expectation expected_of(std::uint64_t pair, const CertifyOptions& options, const GraphInfo* info) {
   Expectation out{.subset = std::nullopt, .core = std::nullopt, .published = options.published};
   if (pair < options.higher.value_or(kHigherPairs)) out.higher = options.higher ? Higher::all : Higher::cheap;

@@ -244,6 +244,23 @@ void append(const Portion& piece, Dataset& out) {
 
 }  // namespace
 
+GenerateOptions options_of(const std::string& kind, const Said& said) {
+  GenerateOptions options;
+  options.recipe = recipe_of(kind);
+  for (const std::string& key : parameter_keys()) {
+    const nlohmann::json& value = said.value(key);
+    if (value.is_null()) continue;
+    set_parameter(options.recipe, key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  if (const auto source = said.text("planar_source")) {
+    set_planar_source(options.recipe, *source);
+    options.planar_source_name = std::filesystem::path(*source).filename().string();
+  }
+  options.threads = said.threads();
+  options.replace = said.flag("force");
+  return options;
+}
+
 GenerateResult generate(const GenerateOptions& options, const std::filesystem::path& folder) {
   const Work work = work_of(options);
   make_folder(folder);

@@ -14,6 +14,7 @@
 #include "datasets/dataset.hpp"
 #include "datasets/recipe.hpp"
 #include "graph/io.hpp"
+#include "support/said.hpp"
 
 namespace tyche::datasets {
 
@@ -25,6 +26,10 @@ struct GenerateOptions {
   bool replace = false;  ///< an existing data set in the folder may be replaced
   std::FILE* progress = nullptr;
 };
+
+/// What a call says of them: the parameters of the recipe, planar_source, threads and force. Throws as recipe_of(),
+/// set_parameter() and set_planar_source() do.
+[[nodiscard]] GenerateOptions options_of(const std::string& kind, const Said& said);
 
 struct GenerateResult {
   std::optional<AnyCertificate> certificate;

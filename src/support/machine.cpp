@@ -1,5 +1,6 @@
 #include "support/machine.hpp"
 
+#include <fmt/chrono.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
@@ -43,13 +44,6 @@ nlohmann::ordered_json this_machine() {
           {"system", system}};
 }
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  ::gmtime_r(&now, &parts);
-  char text[40];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return text;
-}
+std::string utc_now() { return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr))); }
 
 }  // namespace tyche

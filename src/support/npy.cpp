@@ -16,6 +16,8 @@
 
 namespace tyche {
 
+static_assert(std::endian::native == std::endian::little, "what is written is little-endian and is copied as it is");
+
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
@@ -216,10 +218,7 @@ NpyMatrix parse_npy_matrix(std::string_view bytes, std::string_view name) {
   }
   if (header.shape.empty()) throw InputError::at(name, "", "has 0 dimensions; expected 1 or 2");
   const NpyNumbers read = parse_npy_numbers(bytes, name);
-  NpyMatrix matrix{read.rows, read.columns, {}};
-  matrix.values.reserve(read.values.size());
-  for (const double value : read.values) matrix.values.push_back(static_cast<float>(value));
-  return matrix;
+  return {read.rows, read.columns, {read.values.begin(), read.values.end()}};
 }
 
 NpyMatrix read_npy_matrix(const std::filesystem::path& path) {
@@ -235,10 +234,7 @@ void write_npy_matrix(const std::filesystem::path& path, const NpyMatrix& matrix
   std::string bytes(kMagic);
   bytes += {'\x01', '\x00', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
   bytes += header;
-  for (const float value : matrix.values) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xff);
-  }
+  bytes.append(reinterpret_cast<const char*>(matrix.values.data()), matrix.values.size() * sizeof(float));
   write_file(path, bytes);
 }
 

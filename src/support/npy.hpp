@@ -30,12 +30,14 @@ struct NpyHeader {
 /// The whole number that up to eight bytes are.
 [[nodiscard]] std::uint64_t npy_number(std::string_view bytes, bool big_endian = false);
 
-/// Row-major.
-struct NpyMatrix {
+template <class Number>
+struct NpyTable {
   std::size_t rows = 0;
   std::size_t columns = 0;
-  std::vector<float> values = {};
+  std::vector<Number> values = {};  ///< row-major
 };
+using NpyMatrix = NpyTable<float>;
+using NpyNumbers = NpyTable<double>;
 
 /// float32 or float64 of either byte order, C or Fortran order; a vector of n is n × 1. Float64 is rounded to float32.
 /// Throws InputError where the content is something else or not as long as its shape says.
@@ -43,11 +45,6 @@ struct NpyMatrix {
 [[nodiscard]] NpyMatrix read_npy_matrix(const std::filesystem::path& path);
 
 /// Numbers of any plain type (bool, whole or real), as doubles. A single number is 1 × 1.
-struct NpyNumbers {
-  std::size_t rows = 0;
-  std::size_t columns = 0;
-  std::vector<double> values = {};
-};
 [[nodiscard]] NpyNumbers parse_npy_numbers(std::string_view bytes, std::string_view name);
 
 /// float32, C order, two dimensions. Requires values.size() == rows * columns.

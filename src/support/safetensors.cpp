@@ -44,16 +44,15 @@ std::optional<std::size_t> byte_count(const std::vector<std::size_t>& shape, std
 /// own.
 std::string check_of(const std::map<std::string, std::string>& metadata,
                      const std::vector<TensorFile::Entry>& entries) {
-  std::vector<const TensorFile::Entry*> sorted;
-  for (const TensorFile::Entry& entry : entries) sorted.push_back(&entry);
-  std::ranges::sort(sorted, [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::map<std::string_view, const TensorFile::Entry*> sorted;
+  for (const TensorFile::Entry& entry : entries) sorted.emplace(entry.name, &entry);
   std::string text;
   for (const auto& item : metadata) {
     if (item.first != kCheck) text += fmt::format("{}\n{}\n", item.first, item.second);
   }
-  for (const TensorFile::Entry* entry : sorted) {
-    text += fmt::format("{}\n{}\n{}\n{:016x}\n", entry->name, entry->dtype, fmt::join(entry->shape, ","),
-                        checksum(entry->bytes));
+  for (const auto& [name, entry] : sorted) {
+    text +=
+        fmt::format("{}\n{}\n{}\n{:016x}\n", name, entry->dtype, fmt::join(entry->shape, ","), checksum(entry->bytes));
   }
   return fmt::format("{:016x}", checksum(text));
 }
@@ -161,7 +160,7 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
 }
 
 const TensorFile::Entry* TensorFile::find(std::string_view name) const {
-  const auto found = std::ranges::find_if(entries_, [&](const Entry& e) { return e.name == name; });
+  const auto found = std::ranges::find(entries_, name, &Entry::name);
   return found == entries_.end() ? nullptr : &*found;
 }
 

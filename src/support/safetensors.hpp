@@ -58,10 +58,6 @@ class TensorFile {
     add_bytes(std::move(name), std::string(kDtypeName<T>), std::move(shape),
               {reinterpret_cast<const char*>(values.data()), values.size_bytes()}, sizeof(T));
   }
-  template <class T>
-  void add(std::string name, std::vector<std::size_t> shape, const std::vector<T>& values) {
-    add(std::move(name), std::move(shape), std::span<const T>(values));
-  }
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   /// Throws InputError that names the file's tensors where there is none of this name.

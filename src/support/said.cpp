@@ -34,10 +34,9 @@ std::string Said::spelled(std::string_view name) {
 }
 
 const nlohmann::json& Said::value(std::string_view name) const {
-  static const nlohmann::json none;
-  if (!knows(name)) throw std::logic_error(fmt::format("this call has no option '{}'", name));
   const auto found = values_.find(spelled(name));
-  return found == values_.end() ? none : *found;
+  if (found == values_.end()) throw std::logic_error(fmt::format("this call has no option '{}'", name));
+  return *found;
 }
 
 std::optional<std::uint64_t> Said::whole(std::string_view name, std::uint64_t least, std::uint64_t most) const {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +29,9 @@ class Said {
   [[nodiscard]] const nlohmann::json& value(std::string_view name) const;
   [[nodiscard]] unsigned threads() const { return small("threads", 0, 4096).value_or(0); }
 
-  [[nodiscard]] bool knows(std::string_view name) const { return known_.contains(spelled(name)); }
+  [[nodiscard]] bool knows(std::string_view name) const { return values_.contains(spelled(name)); }
   [[nodiscard]] bool says(std::string_view name) const { return !value(name).is_null(); }
-  void know(std::string_view name) { known_.insert(spelled(name)); }
+  void know(std::string_view name) { values_[spelled(name)]; }
   /// Another value for it.
   void set(std::string_view name, nlohmann::json value) { values_[spelled(name)] = std::move(value); }
 
@@ -40,8 +39,7 @@ class Said {
   [[nodiscard]] static std::string spelled(std::string_view name);
 
  private:
-  nlohmann::json values_ = nlohmann::json::object();
-  std::set<std::string> known_;
+  nlohmann::json values_ = nlohmann::json::object();  ///< null: known, and not said
 };
 
 }  // namespace tyche

@@ -1,6 +1,7 @@
 #include "support/share.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -20,16 +21,10 @@ std::optional<std::filesystem::path> named_folder() {
   return named;
 }
 
-const EmbeddedFile* find(std::string_view name) {
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name == name) return &file;
-  }
-  return nullptr;
-}
-
 std::string built_in(std::string_view name) {
-  const EmbeddedFile* file = find(name);
-  if (file == nullptr) throw IoError("{}: this build carries no such file", name);
+  const std::span<const EmbeddedFile> files = embedded_files();
+  const auto file = std::ranges::find(files, name, &EmbeddedFile::name);
+  if (file == files.end()) throw IoError("{}: this build carries no such file", name);
   return std::string(file->text);
 }
 
@@ -37,16 +32,12 @@ std::string built_in(std::string_view name) {
 
 bool has_shared_file(const std::string& name) {
   if (const auto folder = named_folder()) return std::filesystem::is_regular_file(*folder / name);
-  return find(name) != nullptr;
+  return std::ranges::count(embedded_files(), std::string_view(name), &EmbeddedFile::name) > 0;
 }
 
 std::string filled(std::string_view name, const std::map<std::string, std::string>& values) {
   std::string text = built_in(name);
-  for (const auto& [mark, value] : values) {
-    for (std::size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + value.size())) {
-      text.replace(at, mark.size(), value);
-    }
-  }
+  for (const auto& [mark, value] : values) boost::replace_all(text, mark, value);
   return text;
 }
 
