@@ -64,6 +64,7 @@ std::vector<EpochRecord> own_names(std::vector<EpochRecord> records, const RunCo
 
 // ---- recording
 
+constexpr std::chrono::milliseconds kKeepInterval{250};
 constexpr std::chrono::seconds kDiskInterval{10};
 
 /// The scores of labels that a part was given, under names that begin with its own.
@@ -129,14 +130,18 @@ struct FoldBook {
   std::vector<std::string>* notes;
   std::filesystem::path folder;
   CheckpointWriter writer;
-  std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
+  std::uint32_t epochs;                    ///< that the fold is to have
+  const engine::State* state = nullptr;    ///< after the last epoch that came with one, until it is kept
+  std::optional<engine::State> best = {};  ///< likewise after the best epoch
+  std::chrono::steady_clock::time_point last_kept = {}, last_on_disk = std::chrono::steady_clock::now();
 };
 
-/// Writes every epoch of every fold down as it ends: the metrics line first, then, where it is the best by validation,
-/// the best checkpoint, then the last checkpoint. So a kill in between leaves a line too many (which resuming cuts off)
-/// and never a checkpoint whose record is missing. An engine that runs several epochs between two looks at the host
-/// gives their lines at once, and a checkpoint after the last. Every write reaches the system at once (a kill loses
-/// nothing); the disk is waited for at most every ten seconds a fold, which is what a power cut can cost.
+/// Writes every epoch of every fold down as it ends: the metrics line first, then, four times a second at most, the
+/// best checkpoint where there is a better one, and the last checkpoint. So a kill leaves lines too many (which
+/// resuming cuts off) and never a checkpoint whose record is missing; it loses a quarter of a second or an epoch. An
+/// engine that runs several epochs between two looks at the host gives their lines at once, and a checkpoint after the
+/// last. Every write reaches the system at once; the disk is waited for at most every ten seconds a fold, which is what
+/// a power cut can cost.
 class Recorder : public engine::Observer {
  public:
   /// Makes the folders and cuts metrics.jsonl to the records that count. Trial i is the fold of books[i]. `progress`
@@ -160,19 +165,14 @@ class Recorder : public engine::Observer {
       FoldBook& book = books_[trial];
       FoldProgress& fold = *book.fold;
       const EpochRecord record = record_of(data_, fold.fold, result);
-      const auto now = std::chrono::steady_clock::now();
-      const bool to_disk = state != nullptr && now - book.last_on_disk >= kDiskInterval;
-      const auto keep = [&](const char* file, const engine::State& own) {
-        book.writer.write(book.folder / file, own, to_disk ? Durability::disk : Durability::system);
-      };
       // Opened anew each time: leave-one-out validation has more folds than a process may have open files.
       LineLog metrics(book.folder / kMetricsFile, std::numeric_limits<std::uint64_t>::max());
       metrics.append(seal_json(to_line(record)));
-      if (to_disk) metrics.sync();
+      if (state != nullptr) book.state = state;
       if (fold.best.take(record)) {
         // Engines hand the state of every evaluated epoch over (Job::states_of_evaluations).
         if (state == nullptr) throw std::logic_error("an epoch was evaluated and came without its state");
-        keep(kBestFile, *state);
+        book.best = *state;
       }
       if (record.epoch > fold.average_after) {
         if (state == nullptr) {
@@ -180,14 +180,18 @@ class Recorder : public engine::Observer {
                          Remedy::use_cpu);
         }
         fold.take_average(record.epoch, state->parameters);
-        engine::State mean = *state;
-        mean.parameters = fold.average;
-        keep(kAverageFile, mean);
       }
-      if (state != nullptr) keep(kCheckpointFile, *state);
-      if (to_disk) book.last_on_disk = now;
-      fold.records.push_back(record);
       if (fold.best.given_up(record.epoch) || record.epoch >= fold.pause) go_on = false;
+      const auto now = std::chrono::steady_clock::now();
+      const bool ends = !go_on || record.epoch == book.epochs;
+      if (state != nullptr && (ends || now - book.last_kept >= kKeepInterval)) {
+        const bool to_disk = now - book.last_on_disk >= kDiskInterval;
+        if (to_disk) metrics.sync();
+        keep(book, to_disk ? Durability::disk : Durability::system);
+        book.last_kept = now;
+        if (to_disk) book.last_on_disk = now;
+      }
+      fold.records.push_back(record);
       if (progress_ != nullptr) progress_->add(1, note(fold.fold, record));
       if (listener_) {
         const std::scoped_lock lock(mutex_);
@@ -205,14 +209,36 @@ class Recorder : public engine::Observer {
     books_[trial].notes->push_back(fmt::format("fold {}: {}", books_[trial].fold->fold, text));
   }
 
-  /// Throws what went wrong on the way.
+  /// Keeps what is not kept yet, of trials that must be there still. Throws what went wrong on the way.
   void finish() {
+    for (FoldBook& book : books_) {
+      try {
+        if (book.state != nullptr) keep(book, Durability::system);
+      } catch (...) {
+        if (!error_) error_ = std::current_exception();
+      }
+    }
     if (error_) std::rethrow_exception(error_);
   }
   /// Whether the listener said that all trials stop.
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
+  static void keep(FoldBook& book, Durability durability) {
+    const auto write = [&](const char* file, const engine::State& state) {
+      book.writer.write(book.folder / file, state, durability);
+    };
+    if (book.best) write(kBestFile, *book.best);
+    book.best.reset();
+    if (book.state->epoch > book.fold->average_after) {
+      engine::State mean = *book.state;
+      mean.parameters = book.fold->average;
+      write(kAverageFile, mean);
+    }
+    write(kCheckpointFile, *book.state);
+    book.state = nullptr;
+  }
+
   const TrainingData& data_;
   Progress* progress_;
   EpochListener listener_;
@@ -661,7 +687,8 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
       if (fold.done(config.training.epochs) || fold.state.epoch >= fold.pause) continue;
       open.push_back(
           {&fold, &run->notes_, fold_folder(run->folder_, fold.fold),
-           CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold], run->data_->scales[fold.fold])});
+           CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold], run->data_->scales[fold.fold]),
+           config.training.epochs});
       trials.push_back(trial_of(*run->data_, config, fold.fold));
       trials.back().state = std::move(fold.state);  // back below
     }
@@ -704,8 +731,8 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
       for (Run* run : runs) run->forget();
       throw;
     }
-    std::move(group.begin(), group.end(), trials.begin() + static_cast<std::ptrdiff_t>(begin));
     guarded([&] { recorder->finish(); });
+    std::move(group.begin(), group.end(), trials.begin() + static_cast<std::ptrdiff_t>(begin));
     if (recorder->stopped()) break;
   }
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
