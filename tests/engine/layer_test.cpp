@@ -104,10 +104,10 @@ RC_GTEST_PROP(Layer, AgreesWithThePlainOneOnAnyMessages, ()) {
   for (std::size_t g = 0; g < 1 + stream.below(4); ++g) {
     graphs.push_back(random_messages(1 + stream.below(120), stream));
   }
-  std::vector<Piece> pieces;
+  std::vector<Member> members;
   std::size_t total = 0;
   for (const MessageGraph& graph : graphs) {
-    pieces.push_back({&graph, total});
+    members.push_back({.messages = &graph, .first = total});
     total += graph.rows_in;
   }
 
@@ -127,27 +127,27 @@ RC_GTEST_PROP(Layer, AgreesWithThePlainOneOnAnyMessages, ()) {
       d_out.row(r)[c] = static_cast<float>(2 * stream.uniform() - 1);
     }
   }
-  runner.conv_forward(layer, parameters, pieces, in, out);
-  runner.conv_backward(layer, parameters, pieces, in, d_out, d_in, {gradient.data(), false});
+  runner.conv_forward(layer, parameters, members, in, out);
+  runner.conv_backward(layer, parameters, members, in, d_out, d_in, {gradient.data(), false});
   std::vector<float> flat_gradient(flat.size());
   model.unpack(gradient.data(), flat_gradient);
 
   const nn::Layout layout = nn::layout(config);
   const std::vector<double> p(flat.begin(), flat.end());
   std::vector<double> expected(flat.size(), 0.0);
-  for (const Piece& piece : pieces) {
-    const PlainConv plain{layout, *piece.messages, p, config.width};
+  for (const Member& member : members) {
+    const PlainConv plain{layout, *member.messages, p, config.width};
     std::vector<double> h, d;
-    for (std::size_t r = 0; r < piece.nodes(); ++r) {
-      h.insert(h.end(), in.row(piece.first + r), in.row(piece.first + r) + config.width);
-      d.insert(d.end(), d_out.row(piece.first + r), d_out.row(piece.first + r) + config.width);
+    for (std::size_t r = 0; r < member.nodes(); ++r) {
+      h.insert(h.end(), in.row(member.first + r), in.row(member.first + r) + config.width);
+      d.insert(d.end(), d_out.row(member.first + r), d_out.row(member.first + r) + config.width);
     }
     const std::vector<double> d_h = plain.backward(h, d, expected);
-    for (std::size_t r = 0; r < piece.nodes(); ++r) {
+    for (std::size_t r = 0; r < member.nodes(); ++r) {
       for (std::size_t c = 0; c < config.width; ++c) {
-        expect_close(out.row(piece.first + r)[c], nn::activate(config.activation, plain.forward(h, r, c)), 1);
+        expect_close(out.row(member.first + r)[c], nn::activate(config.activation, plain.forward(h, r, c)), 1);
         const std::size_t i = r * config.width + c;
-        expect_close(d_in.row(piece.first + r)[c], d_h[i] * nn::derivative(config.activation, h[i]), 4);
+        expect_close(d_in.row(member.first + r)[c], d_h[i] * nn::derivative(config.activation, h[i]), 4);
       }
     }
   }

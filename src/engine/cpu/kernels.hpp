@@ -206,9 +206,8 @@ struct Kernels {
   void (*activate)(nn::Activation, const float* bias, View values, std::size_t rows,
                    std::size_t columns) = nullptr;  ///< bias may be null
   void (*derive)(nn::Activation, View outputs, View values, std::size_t rows, std::size_t columns) = nullptr;
-  /// out[c] = Σ_rows weight_row · values[row][c] (+ out[c] where add); weights may be null: ones.
-  void (*column_sums)(View values, std::size_t rows, std::size_t columns, const float* weights, bool add,
-                      float* out) = nullptr;
+  /// out[c] = Σ_rows values[row][c] (+ out[c] where add)
+  void (*column_sums)(View values, std::size_t rows, std::size_t columns, bool add, float* out) = nullptr;
   /// The maximum of every column and the first row that has it. Requires rows > 0.
   void (*column_max)(View values, std::size_t rows, std::size_t columns, float* out, std::uint32_t* row) = nullptr;
   /// Adam with the gradient gradients[0] + gradients[1] + … in this order; bit for bit what adam_update() gives. A

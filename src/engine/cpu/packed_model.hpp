@@ -118,31 +118,23 @@ class PackedLayers {
   }
   /// Requires `packed` of packed_size() zeros (or an earlier result).
   void pack(std::span<const float> flat, float* packed) const {
-    for_each([&](std::size_t from, std::size_t to,
-                 std::size_t count) { std::copy_n(flat.data() + from, count, packed + to); },
-             [&](std::size_t from, std::size_t to, std::size_t outputs, std::size_t columns) {
-               kernels_->transpose(flat.data() + from, columns, outputs, columns, packed + to, kernels_->panel);
-             });
+    for_each([&](std::size_t from, std::size_t to, std::size_t outputs, std::size_t columns, std::size_t stride) {
+      kernels_->transpose(flat.data() + from, columns, outputs, columns, packed + to, stride);
+    });
   }
   void unpack(const float* packed, std::span<float> flat) const {
-    for_each([&](std::size_t to, std::size_t from,
-                 std::size_t count) { std::copy_n(packed + from, count, flat.data() + to); },
-             [&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns) {
-               kernels_->transpose(packed + from, kernels_->panel, columns, outputs, flat.data() + to, columns);
-             });
+    for_each([&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns, std::size_t stride) {
+      kernels_->transpose(packed + from, stride, columns, outputs, flat.data() + to, columns);
+    });
   }
   /// flat += what unpack() gives; a tensor of several layers gets the sum over them.
   void add_unpacked(const float* packed, std::span<float> flat) const {
-    const auto add = [&](std::size_t to, const float* from, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) flat[to + i] += from[i];
-    };
     std::vector<float> block;
-    for_each([&](std::size_t to, std::size_t from, std::size_t count) { add(to, packed + from, count); },
-             [&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns) {
-               block.resize(outputs * columns);
-               kernels_->transpose(packed + from, kernels_->panel, columns, outputs, block.data(), columns);
-               add(to, block.data(), block.size());
-             });
+    for_each([&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns, std::size_t stride) {
+      block.resize(outputs * columns);
+      kernels_->transpose(packed + from, stride, columns, outputs, block.data(), columns);
+      for (std::size_t i = 0; i < block.size(); ++i) flat[to + i] += block[i];
+    });
   }
   /// Sets those of add_numbers() to zero.
   void clear_numbers(float* packed) const {
@@ -151,17 +143,15 @@ class PackedLayers {
   /// The derived copies of one layer.
   void make_copies(const PackedLayer& layer, const float* packed, float* derived) const {
     const PanelPlace& forward = layer.forward;
-    for (std::size_t t = 0; t < layer.terms; ++t) {
+    const std::size_t terms = layer.terms + (layer.by_rows && layer.edge > 0 ? 1 : 0);  // edges: behind the others
+    for (std::size_t t = 0; t < terms; ++t) {
       for (std::size_t p = 0; p < forward.count; ++p) {
         const std::size_t first = p * forward.row_stride;  // of the outputs in this panel
         const std::size_t outputs = std::min(forward.row_stride, layer.out - first);
         const std::size_t in_panel = forward.offset + p * forward.panel_stride + t * layer.in * forward.row_stride;
         if (layer.by_rows) {
-          const float* rows = packed + layer.row_of(first) + t * layer.row_stride;
-          kernels_->transpose(rows, layer.row_size, outputs, layer.in, derived + in_panel, forward.row_stride);
-          if (t > 0 || layer.edge == 0) continue;
-          kernels_->transpose(rows + layer.terms * layer.row_stride, layer.row_size, outputs, layer.edge,
-                              derived + in_panel + layer.terms * layer.in * forward.row_stride, forward.row_stride);
+          kernels_->transpose(packed + layer.row_of(first) + t * layer.row_stride, layer.row_size, outputs,
+                              t < layer.terms ? layer.in : layer.edge, derived + in_panel, forward.row_stride);
           continue;
         }
         for (std::size_t q = 0; q < layer.backward.count; ++q) {
@@ -178,28 +168,25 @@ class PackedLayers {
 
  private:
   static std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
-  // straight(flat index, packed index, count) for numbers that stand side by side in both; turned(flat index, packed
-  // index, outputs, columns) for weights of a panel's outputs: a matrix [outputs, columns] in the flat vector, its
-  // transpose, with the panel's stride, in the packed one.
-  template <class Straight, class Turned>
-  void for_each(const Straight& straight, const Turned& turned) const {
+  // body(flat index, packed index, outputs, columns, stride) for the weights of a panel's outputs: a matrix [outputs,
+  // columns] in the flat vector, its transpose, with this stride, in the packed one. Numbers that stand side by side in
+  // both are those of one output.
+  template <class Body>
+  void for_each(const Body& body) const {
     for (const PackedLayer& layer : layers_) {
       std::size_t row = 0;  // of the part's first column
       for (const PackedPart& part : layer.parts) {
         const std::size_t outputs = layer.by_rows ? 1 : kernels_->panel;
         for (std::size_t j = 0; j < layer.out; j += outputs) {
-          const std::size_t flat = part.flat + j * part.columns;
-          if (layer.by_rows) {
-            straight(flat, layer.row_of(j) + row / layer.in * layer.row_stride, part.columns);
-          } else {
-            turned(flat, layer.forward.index(row, j), std::min(outputs, layer.out - j), part.columns);
-          }
+          const std::size_t packed =
+              layer.by_rows ? layer.row_of(j) + row / layer.in * layer.row_stride : layer.forward.index(row, j);
+          body(part.flat + j * part.columns, packed, std::min(outputs, layer.out - j), part.columns, outputs);
         }
         row += part.columns;
       }
-      if (layer.flat_bias != PackedLayer::kNoBias) straight(layer.flat_bias, layer.bias, layer.out);
+      if (layer.flat_bias != PackedLayer::kNoBias) body(layer.flat_bias, layer.bias, 1, layer.out, 1);
     }
-    for (const Numbers& own : numbers_) straight(own.flat, own.packed, own.count);
+    for (const Numbers& own : numbers_) body(own.flat, own.packed, 1, own.count, 1);
   }
 
   const Kernels* kernels_;

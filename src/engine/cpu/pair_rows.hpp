@@ -136,7 +136,7 @@ class PairRows {
           std::fill_n(out.row(s), columns, 0.0f);
           continue;
         }
-        kernels.column_sums({in.row(s * first), step * in.stride}, each, columns, nullptr, false, out.row(s));
+        kernels.column_sums({in.row(s * first), step * in.stride}, each, columns, false, out.row(s));
         if (factor != 1) fill_row(out.row(s), factor, out.row(s), columns);
         continue;
       }

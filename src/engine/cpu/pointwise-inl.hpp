@@ -49,18 +49,14 @@ void Derive(nn::Activation activation, View outputs, View values, std::size_t ro
 }
 
 template <std::size_t kVectors>
-HWY_INLINE void SumStripe(const float* values, std::size_t stride, std::size_t rows, const float* weights, bool add,
-                          float* out) {
+HWY_INLINE void SumStripe(const float* values, std::size_t stride, std::size_t rows, bool add, float* out) {
   const Floats d;
   Float sum[kVectors];
   TYCHE_UNROLL
   for (std::size_t j = 0; j < kVectors; ++j) sum[j] = hn::Zero(d);
   for (std::size_t r = 0; r < rows; ++r) {
-    const Float weight = hn::Set(d, weights == nullptr ? 1.0f : weights[r]);
     TYCHE_UNROLL
-    for (std::size_t j = 0; j < kVectors; ++j) {
-      sum[j] = hn::MulAdd(weight, hn::Load(d, values + r * stride + j * kLanes), sum[j]);
-    }
+    for (std::size_t j = 0; j < kVectors; ++j) sum[j] = hn::Add(sum[j], hn::Load(d, values + r * stride + j * kLanes));
   }
   TYCHE_UNROLL
   for (std::size_t j = 0; j < kVectors; ++j) {
@@ -68,10 +64,9 @@ HWY_INLINE void SumStripe(const float* values, std::size_t stride, std::size_t r
   }
 }
 
-void ColumnSums(View values, std::size_t rows, std::size_t columns, const float* weights, bool add, float* out) {
-  ForStripes(columns, [&](auto vectors, std::size_t c) HWY_ATTR {
-    SumStripe<vectors>(values.data + c, values.stride, rows, weights, add, out + c);
-  });
+void ColumnSums(View values, std::size_t rows, std::size_t columns, bool add, float* out) {
+  ForStripes(columns, [&](auto vectors, std::size_t c)
+                          HWY_ATTR { SumStripe<vectors>(values.data + c, values.stride, rows, add, out + c); });
 }
 
 template <std::size_t kVectors>

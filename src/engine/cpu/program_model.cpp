@@ -242,8 +242,7 @@ class ProgramModel final : public BatchModel {
                std::span<const SliceRun::Measured* const> runs = {}) {
     const PlanStep& step = plan_.steps()[plan_.batch_norms()[i]];
     BatchNorm& norm = norms_[b * plan_.batch_norms().size() + i];
-    for (AlignedFloats* own :
-         {&norm.mean, &norm.scale, &norm.times, &norm.plus, &norm.d_times, &norm.d_slope, &norm.d_plus}) {
+    for (AlignedFloats* own : {&norm.mean, &norm.scale, &norm.times, &norm.plus, &norm.d_slope, &norm.d_plus}) {
       if (own->size() == 0) *own = AlignedFloats(plan_.packed().padded(step.columns));
     }
     std::size_t rows = 0;
@@ -271,7 +270,7 @@ class ProgramModel final : public BatchModel {
                    times = weights_.view().packed[step.weight + c] * scale;
       norm.mean.data()[c] = static_cast<float>(mean);
       norm.scale.data()[c] = static_cast<float>(scale);
-      norm.times.data()[c] = norm.d_times.data()[c] = static_cast<float>(times);
+      norm.times.data()[c] = static_cast<float>(times);
       norm.plus.data()[c] = static_cast<float>(weights_.view().packed[step.bias + c] - mean * times);
       norm.d_slope.data()[c] = norm.d_plus.data()[c] = 0;
     }

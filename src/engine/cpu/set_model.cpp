@@ -112,7 +112,7 @@ class SetLayer {
           copy_rows(active_in.rows.data() + first, last - first, in, in_columns, inputs);
           h = inputs;
         }
-        kernels.column_sums(roots, last - first, columns, nullptr, !begins, sums + (layer_.bias - layer_.begin));
+        kernels.column_sums(roots, last - first, columns, !begins, sums + (layer_.bias - layer_.begin));
         const View right[2] = {roots, gathered};
         float* const weights = sums + (layer_.forward.offset - layer_.begin);
         weight_gradient(kernels, layer_, last - first, h, right, {}, begins ? nullptr : weights, nullptr, weights);

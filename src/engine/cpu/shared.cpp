@@ -94,7 +94,7 @@ void read_out(const Kernels& kernels, nn::Readout readout, const Read& read, Vie
     if (read.rows != nullptr) return largest(read, in, columns, out, winner);
     kernels.column_max(in, read.count, columns, out, winner);
   } else if (read.rows == nullptr) {
-    kernels.column_sums(in, read.count, columns, read.weights, false, out);
+    kernels.column_sums(in, read.count, columns, false, out);
     if (readout == nn::Readout::sum) return;
     const auto divisor = static_cast<float>(total(read));
     for (std::size_t c = 0; c < columns; ++c) out[c] /= divisor;

@@ -207,9 +207,9 @@ class Ground {
 /// A step that normalises by batch, made of all slices: what numbers are multiplied with and what is added to them, by
 /// column; backward likewise.
 struct BatchNorm {
-  AlignedFloats mean, scale;               ///< 1/√(variance + ε)
-  AlignedFloats times, plus;               ///< forward
-  AlignedFloats d_times, d_slope, d_plus;  ///< backward: of the gradient, of the number, and neither
+  AlignedFloats mean, scale;      ///< 1/√(variance + ε)
+  AlignedFloats times, plus;      ///< forward; `times` is of the gradient, too
+  AlignedFloats d_slope, d_plus;  ///< backward: of the number, and neither
 };
 
 class SliceRun {
@@ -370,7 +370,7 @@ class SliceRun {
     for (std::size_t first = 0; first < all; first += kChunk) {
       const std::size_t count = std::min(kChunk, all - first);
       const View right = d_out.from(first);
-      kernels_->column_sums(right, count, columns, nullptr, first > 0, gradient_.data() + layer.bias);
+      kernels_->column_sums(right, count, columns, first > 0, gradient_.data() + layer.bias);
       float* const sums = gradient_.data() + layer.forward.offset;
       weight_gradient(*kernels_, layer, count, in.from(first), &right, {}, first > 0 ? sums : nullptr, nullptr, sums,
                       first + kChunk < all);
@@ -468,7 +468,7 @@ class SliceRun {
       const BatchNorm& norm = norm_of(s);
       // In training it has been measured, for the whole batch is to be known.
       if (!inputs_.training) measure_back(static_cast<std::size_t>(&norm - norms_.data()));
-      kernels_->affine_gradient(d, x, count, columns, norm.d_times.data(), norm.d_slope.data(), norm.d_plus.data(), to);
+      kernels_->affine_gradient(d, x, count, columns, norm.times.data(), norm.d_slope.data(), norm.d_plus.data(), to);
       return take(reading, to);
     }
     const float* weight = weights.packed + step.weight;

@@ -1,5 +1,6 @@
 // gcn on the fast kernels: epochs of batches, Adam, evaluation; a trial alone or with a team of threads.
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -32,14 +33,20 @@ class PreparedJob {
   }
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const PackedModel& model() const { return model_; }
-  [[nodiscard]] std::vector<Member> members(std::span<const std::uint32_t> graphs) const {
-    std::vector<Member> out;
-    out.reserve(graphs.size());
-    std::size_t before = 0;
+  /// A batch in slices. `before`: nodes of the graphs before it among those asked for.
+  [[nodiscard]] std::vector<std::vector<Member>> slices(std::span<const std::uint32_t> graphs,
+                                                        std::size_t before = 0) const {
+    std::vector<Member> members;
+    std::vector<std::size_t> rows;
     for (const std::uint32_t graph : graphs) {
-      const std::size_t nodes = job_.data.graphs.num_nodes(graph);
-      out.push_back({.graph = graph, .nodes = nodes, .before = before, .position = out.size()});
-      before += nodes;
+      rows.push_back(job_.data.graphs.num_nodes(graph));
+      members.push_back({.graph = graph, .before = before, .position = members.size()});
+      before += rows.back();
+    }
+    std::vector<std::vector<Member>> out;
+    for (const std::vector<std::size_t>& slice : cut(rows)) {
+      std::vector<Member>& own = out.emplace_back();
+      for (const std::size_t i : slice) own.push_back(members[i]);
     }
     return out;
   }
@@ -54,13 +61,58 @@ class PreparedJob {
     Worker& own = workers_[worker];
     own.members.assign(members.begin(), members.end());
     own.plots.resize(std::max(own.plots.size(), kept_.empty() ? members.size() : 0));
+    std::size_t rows = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (kept_.empty()) own.plots[i] = plot(members[i].graph);
       const Plot& from = kept_.empty() ? own.plots[i] : kept_[members[i].graph];
       own.members[i].messages = &from.messages;
       own.members[i].edges = from.edges.data();
+      own.members[i].first = rows;
+      rows += own.members[i].nodes();
     }
     return own.members;
+  }
+  /// Logits of some graphs, all of one pass and then of the next. `run`: like Team::run. `peers`: who shares the work,
+  /// or null.
+  using Run = std::function<void(std::size_t most, const Team::Body& body)>;
+  void logits(std::span<const std::uint32_t> graphs, std::span<const Inputs> passes, const Parameters& parameters,
+              const Run& run, const Peers* peers, std::span<float> out) {
+    constexpr std::size_t kWindow = 1 << 12;  // of graphs at a time, whose slices stay small
+    const std::size_t classes = job_.model.classes;
+    std::size_t before = 0;
+    Graphs::Ahead ahead(job_.data.graphs, graphs, kWindow);
+    for (std::size_t first = 0; first < graphs.size(); first += kWindow) {
+      const Using here(ahead.at(first));
+      const auto some = graphs.subspan(first, std::min(kWindow, graphs.size() - first));
+      const std::vector<std::vector<Member>> slices = this->slices(some, before);
+      for (const std::uint32_t graph : some) before += job_.data.graphs.num_nodes(graph);
+      const Share own = peers == nullptr ? Share{0, slices.size()} : peers->share(slices.size());
+      const auto of_pass = [&](std::size_t p) { return out.subspan((p * graphs.size() + first) * classes); };
+      Failure failure;
+      run(own.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
+        const FlushDenormals flush;
+        for (std::size_t s = own.begin + rank; s < own.end; s += size) {
+          failure.guard([&] {
+            const std::span<const Member> members = ready(slices[s], worker);
+            for (std::size_t p = 0; p < passes.size(); ++p) {
+              pass(worker).forward(members, passes[p], parameters);
+              pass(worker).logits(of_pass(p));
+            }
+          });
+        }
+      });
+      failure.rethrow();
+      std::vector<Peers::Piece> pieces;
+      for (std::size_t s = 0; s < slices.size() && peers != nullptr; ++s) {
+        for (const Member& member : slices[s]) {
+          for (std::size_t p = 0; p < passes.size(); ++p) {
+            const auto numbers = of_pass(p).subspan(member.position * classes, classes);
+            pieces.push_back(Peers::piece(peers->rank_of(slices.size(), s), numbers));
+          }
+        }
+      }
+      if (peers != nullptr) peers->exchange(pieces);
+    }
   }
 
  private:
@@ -85,18 +137,6 @@ class PreparedJob {
   DrawTables drawn_;
   std::vector<Worker> workers_;
 };
-
-// The graphs of a batch in slices.
-std::vector<std::vector<Member>> slices_of(std::span<const Member> members) {
-  std::vector<std::size_t> rows;
-  for (const Member& member : members) rows.push_back(member.nodes);
-  std::vector<std::vector<Member>> out;
-  for (const std::vector<std::size_t>& slice : cut(rows)) {
-    std::vector<Member>& own = out.emplace_back();
-    for (const std::size_t i : slice) own.push_back(members[i]);
-  }
-  return out;
-}
 
 class TrialLane final : public PlainLane {
  public:
@@ -156,8 +196,6 @@ class TrialLane final : public PlainLane {
   // So many graphs of an epoch, in whole steps, are cut into slices at a time: of ten million, the slices of all would
   // take a gigabyte.
   static constexpr std::size_t kWindow = 1 << 16;
-  // So many are tested at a time, in slices that stay small.
-  static constexpr std::size_t kTested = 1 << 12;
 
   // A step of Adam: the slices of its batches.
   struct Step {
@@ -180,13 +218,14 @@ class TrialLane final : public PlainLane {
       step.first_tally = tallies;
       for (std::size_t b = 0; b < graphs.size(); b += job.batch) {
         const auto batch = graphs.subspan(b, std::min<std::size_t>(job.batch, graphs.size() - b));
-        std::ranges::move(slices_of(prepared_.members(batch)), std::back_inserter(step.slices));
+        std::ranges::move(prepared_.slices(batch), std::back_inserter(step.slices));
       }
       tallies += step.slices.size();
       step.own = peers_ == nullptr ? Share{0, step.slices.size()} : peers_->share(step.slices.size());
       most_slices_ = std::max(most_slices_, step.own.size());
     }
     tallies_.assign(tallies, Tally{});
+    gradients_.resize(std::max(gradients_.size(), most_slices_));
   }
 
   void exchange_tallies() {
@@ -278,68 +317,27 @@ class TrialLane final : public PlainLane {
   void train_slice(const Step& step, std::size_t s, std::uint32_t epoch, std::size_t worker, GradientSink sink) {
     Pass& pass = prepared_.pass(worker);
     const Parameters parameters{p_.data(), derived_.data()};
-    pass.forward({prepared_.ready(step.slices[s], worker), training_inputs(trial_, epoch)}, parameters);
-    pass.losses(prepared_.job(), targets_.view(), 1 / static_cast<float>(step.divisor), tallies_[step.first_tally + s]);
+    pass.forward(prepared_.ready(step.slices[s], worker), training_inputs(trial_, epoch), parameters);
+    pass.losses(targets_.view(), 1 / static_cast<float>(step.divisor), tallies_[step.first_tally + s]);
     pass.backward(parameters, sink);
   }
 
-  // The gradient of this rank's slice s; made on first use. A team's slices are asked for by one thread each.
+  // The gradient of this rank's slice s; made when the one thread that has the slice first asks.
   float* gradient(std::size_t s) {
-    const std::scoped_lock lock(gradient_mutex_);
-    if (gradients_.size() <= s) gradients_.resize(s + 1);
     if (gradients_[s].size() == 0) gradients_[s] = AlignedFloats(model_.packed_size());
     return gradients_[s].data();
   }
 
   void evaluate(std::uint32_t epoch, EpochOutput& output) {
     const Stopwatch watch;
-    const std::size_t classes = model_.config().classes, draws = prepared_.job().eval_draws;
-    test_logits_.resize(draws * trial_.test.size() * classes);
-    output.tests = {test_logits_, classes, draws, trial_.test.size() * classes};
-    Graphs::Ahead ahead(prepared_.job().data.graphs, trial_.test, kTested);
-    for (std::size_t first = 0; first < trial_.test.size(); first += kTested) {
-      const Using here(ahead.at(first));
-      const auto some = std::span(trial_.test).subspan(first, std::min(kTested, trial_.test.size() - first));
-      const std::vector<std::vector<Member>> slices = slices_of(prepared_.members(some));
-      const Share own = peers_ == nullptr ? Share{0, slices.size()} : peers_->share(slices.size());
-      Failure failure;
-      team_.run(own.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
-        const FlushDenormals flush;
-        for (std::size_t s = own.begin + rank; s < own.end; s += size) {
-          failure.guard(
-              [&] { evaluate_slice(prepared_.ready(slices[s], worker), first, epoch, prepared_.pass(worker)); });
-        }
-      });
-      failure.rethrow();
-      if (peers_ != nullptr) exchange_logits(slices, first);
-    }
+    const std::size_t draws = prepared_.job().eval_draws, stride = trial_.test.size() * model_.config().classes;
+    std::vector<Inputs> passes;
+    for (std::uint32_t draw = 0; draw < draws; ++draw) passes.push_back(test_inputs(trial_, epoch, draw));
+    test_logits_.resize(draws * stride);
+    const auto run = [&](std::size_t most, const Team::Body& body) { team_.run(most, body); };
+    prepared_.logits(trial_.test, passes, {p_.data(), derived_.data()}, run, peers_, test_logits_);
+    output.tests = {test_logits_, model_.config().classes, draws, stride};
     output.eval_seconds = watch.seconds();
-  }
-
-  // Of the test graphs from `first` on.
-  std::span<float> logits_of(std::uint32_t draw, std::size_t first) {
-    return std::span(test_logits_).subspan((draw * trial_.test.size() + first) * model_.config().classes);
-  }
-
-  void exchange_logits(const std::vector<std::vector<Member>>& slices, std::size_t first) {
-    const std::size_t classes = model_.config().classes;
-    std::vector<Peers::Piece> pieces;
-    for (std::size_t s = 0; s < slices.size(); ++s) {
-      for (const Member& member : slices[s]) {
-        for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
-          const auto own = logits_of(draw, first).subspan(member.position * classes, classes);
-          pieces.push_back(Peers::piece(peers_->rank_of(slices.size(), s), own));
-        }
-      }
-    }
-    peers_->exchange(pieces);
-  }
-
-  void evaluate_slice(std::span<const Member> members, std::size_t first, std::uint32_t epoch, Pass& pass) {
-    for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
-      pass.forward({members, test_inputs(trial_, epoch, draw)}, {p_.data(), derived_.data()});
-      pass.logits(logits_of(draw, first));
-    }
   }
 
   PreparedJob& prepared_;
@@ -351,7 +349,6 @@ class TrialLane final : public PlainLane {
   TrialTargets targets_;
   AlignedFloats p_, m_, v_, derived_;
   std::vector<double> squares_;  ///< of the gradient, per layer; where it is clipped
-  std::mutex gradient_mutex_;
   std::vector<AlignedFloats> gradients_;
   AlignedFloats sum_;           ///< of all ranks' gradients
   std::vector<Step> steps_;     ///< of the epoch
@@ -377,22 +374,17 @@ class GcnSession final : public Session {
     validate(job_, parameters, which, draw);
     PackedParameters packed(prepared_.model());
     const Parameters fixed = packed.set(parameters);
-    const std::vector<Member> members = prepared_.members(which);
+    const Inputs pass = inputs_of(draw);
     Logits logits;
     logits.values.resize(which.size() * job_.model.classes);
-    constexpr std::size_t kWindow = 1 << 12;  // of graphs at a time, whose slices stay small
-    for (std::size_t first = 0; first < members.size(); first += kWindow) {
-      const auto some = std::span(members).subspan(first, std::min(kWindow, members.size() - first));
-      const std::vector<std::vector<Member>> slices = slices_of(some);
-      const std::size_t workers = std::min<std::size_t>(threads_, slices.size());
-      parallel_for(workers, threads_, [&](std::size_t worker) {
-        const FlushDenormals flush;
-        for (std::size_t s = worker; s < slices.size(); s += workers) {
-          prepared_.pass(worker).forward({prepared_.ready(slices[s], worker), inputs_of(draw)}, fixed);
-          prepared_.pass(worker).logits(logits.values);
-        }
+    const auto run = [&](std::size_t most, const Team::Body& body) {
+      const std::size_t workers = std::min<std::size_t>(threads_, most);
+      parallel_for(workers, threads_, [&, held = Using::now()](std::size_t worker) {
+        const Using here(held);
+        body(worker, workers, worker);
       });
-    }
+    };
+    prepared_.logits(which, std::span(&pass, 1), fixed, run, nullptr, logits.values);
     return logits;
   }
 
@@ -401,7 +393,7 @@ class GcnSession final : public Session {
     validate(job_, parameters, which, draw);
     PackedParameters packed(prepared_.model());
     const Parameters fixed = packed.set(parameters);
-    const std::vector<std::vector<Member>> slices = slices_of(prepared_.members(which));
+    const std::vector<std::vector<Member>> slices = prepared_.slices(which);
     const FlushDenormals flush;
     AlignedFloats sum(prepared_.model().packed_size());
     const double divisor = mean_divisor(job_.data.targets, which);
@@ -409,9 +401,9 @@ class GcnSession final : public Session {
     logits_out.values.assign(which.size() * job_.model.classes, 0.0f);
     Pass& pass = prepared_.pass(0);
     for (std::size_t s = 0; s < slices.size(); ++s) {
-      pass.forward({prepared_.ready(slices[s], 0), inputs_of(draw)}, fixed);
+      pass.forward(prepared_.ready(slices[s], 0), inputs_of(draw), fixed);
       pass.logits(logits_out.values);
-      pass.losses(job_, job_.data.targets, 1 / static_cast<float>(divisor), tally);
+      pass.losses(job_.data.targets, 1 / static_cast<float>(divisor), tally);
       pass.backward(fixed, {sum.data(), s > 0});
     }
     gradient_out.resize(parameters.size());
