@@ -76,7 +76,8 @@ TEST(GraphBlocks, AreThePlansOfSingleGraphs) {
     SetOptions options;
     options.compress = compress;
     const auto sets = prepare_sets(model, job.data, options);
-    const blocks::BlockBuilder builder(job, sets, {sets.get(), kMeans});
+    const blocks::Shape all(sets.get(), kMeans);
+    const blocks::BlockBuilder builder(job, sets, all);
     Planner planner(job, *sets);
     const Crew crew = [](std::size_t count, const std::function<void(std::size_t)>& body) {
       for (std::size_t i = 0; i < count; ++i) body(i);
@@ -84,7 +85,7 @@ TEST(GraphBlocks, AreThePlansOfSingleGraphs) {
     for (std::uint32_t g = 0; g < toy.graphs.size(); ++g) {
       const GraphBlock block = builder.build(g);
       const LevelPlan& level = planner.plan(std::span(&g, 1), Inputs{}, crew).levels[0];
-      const blocks::LevelShape& shape = builder.shape().levels[0];
+      const blocks::LevelShape& shape = all.levels[0];
       for (std::size_t l = 0; l < level.depth; ++l) {
         const MessageGraph& messages = level.messages(l);
         const blocks::LinkPlaces& link = block.links[shape.link(l)];

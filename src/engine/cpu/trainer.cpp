@@ -1,5 +1,6 @@
 // gcn on the fast kernels: epochs of batches, Adam, evaluation; a trial alone or with a team of threads.
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <optional>

@@ -25,23 +25,17 @@ std::uint32_t checked(std::uint64_t count, const char* what) {
 
 void append(std::vector<std::uint32_t>& ends, Node u, Node v) { ends.insert(ends.end(), {u, v}); }
 
+// Appends an array of T, made of these values.
+template <class T, class Values>
+Place copy(GraphBlock& block, const Values& values) {
+  const std::size_t place = (block.bytes.size() + 15) / 16 * 16;
+  block.bytes.resize(place + std::size(values) * sizeof(T));
+  std::ranges::transform(values, reinterpret_cast<T*>(block.bytes.data() + place),
+                         [](auto value) { return static_cast<T>(value); });
+  return place;
+}
+
 }  // namespace
-
-// Appends arrays to a block.
-class BlockBuilder::Writer {
- public:
-  GraphBlock block;
-
-  /// An array of T, made of these values.
-  template <class T, class Values>
-  Place copy(const Values& values) {
-    const std::size_t place = (block.bytes.size() + 15) / 16 * 16;
-    block.bytes.resize(place + std::size(values) * sizeof(T));
-    std::transform(std::begin(values), std::end(values), reinterpret_cast<T*>(block.bytes.data() + place),
-                   [](auto value) { return static_cast<T>(value); });
-    return place;
-  }
-};
 
 Shape::Shape(const SetData* sets, const Wanted& wants) : wanted(wants) {
   if (sets == nullptr) {
@@ -70,13 +64,13 @@ BlockBuilder::BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets, 
     : job_(job), sets_(std::move(sets)), shape_(std::move(shape)) {}
 
 GraphBlock BlockBuilder::build(std::uint32_t graph) const {
-  Writer out;
-  out.block.links.resize(shape_.links);
-  out.block.levels.resize(shape_.levels.size());
-  out.block.rows.resize(shape_.spaces);
+  GraphBlock out;
+  out.links.resize(shape_.links);
+  out.levels.resize(shape_.levels.size());
+  out.rows.resize(shape_.spaces);
   if (!sets_) {
     nodes(out, graph);
-    return std::move(out.block);
+    return out;
   }
   std::unique_ptr<Planner> planner;
   {
@@ -92,40 +86,40 @@ GraphBlock BlockBuilder::build(std::uint32_t graph) const {
     for (std::size_t i = 0; i < count; ++i) body(i);
   });
   for (std::size_t i = 0; i < shape_.levels.size(); ++i) level(out, graph, i, plan);
-  out.block.worked = plan.rows;
-  out.block.full = plan.full_rows;
+  out.worked = plan.rows;
+  out.full = plan.full_rows;
   const std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(planner));
-  return std::move(out.block);
+  return out;
 }
 
-void BlockBuilder::nodes(Writer& out, std::uint32_t graph) const {
+void BlockBuilder::nodes(GraphBlock& out, std::uint32_t graph) const {
   const Graph& from = job_.data.graphs[graph];
   const std::uint32_t rows = from.num_nodes();
   const std::uint32_t entries = checked(from.adjacency().size(), "ends of edges");
-  LinkPlaces& link = out.block.links[0];
+  LinkPlaces& link = out.links[0];
   // Edges go both ways and neighbours ascend: the transpose has the same rows.
-  link.offsets = link.back_offsets = out.copy<std::uint32_t>(from.offsets());
-  link.columns = link.back_columns = out.copy<std::uint32_t>(from.adjacency());
+  link.offsets = link.back_offsets = copy<std::uint32_t>(out, from.offsets());
+  link.columns = link.back_columns = copy<std::uint32_t>(out, from.adjacency());
   if (shape_.wanted.mean) {
     const MessageGraph means = node_messages(from, nn::Aggregation::mean);
-    link.scales = out.copy<float>(means.gather.scales);
-    link.back_means = out.copy<float>(means.scatter.weights);
+    link.scales = copy<float>(out, means.gather.scales);
+    link.back_means = copy<float>(out, means.scatter.weights);
   }
   if (job_.data.weighted) {
     std::vector<float> weights(entries);
     for (std::uint32_t e = 0; e < entries; ++e) weights[e] = weight_of(from.edge_label(e));
-    link.weights = out.copy<float>(weights);
+    link.weights = copy<float>(out, weights);
   }
-  LevelPlaces& level = out.block.levels[0];
-  if (shape_.wanted.features) level.features = out.copy<float>(job_.data.features[graph]);
+  LevelPlaces& level = out.levels[0];
+  if (shape_.wanted.features) level.features = copy<float>(out, job_.data.features[graph]);
   level.total = static_cast<float>(rows);
-  out.block.rows[0] = rows;
-  if (shape_.wanted.edge_sums) level.edge_sums = out.copy<float>(edge_sums(job_, graph));
-  if (shape_.wanted.graphs) out.block.rows[shape_.graphs] = 1;
+  out.rows[0] = rows;
+  if (shape_.wanted.edge_sums) level.edge_sums = copy<float>(out, edge_sums(job_, graph));
+  if (shape_.wanted.graphs) out.rows[shape_.graphs] = 1;
   if (shape_.wanted.pairs) {
-    out.block.rows[shape_.roots] = rows;
-    out.block.rows[shape_.pairs] = checked(std::uint64_t{rows} * rows, "pairs of nodes");
+    out.rows[shape_.roots] = rows;
+    out.rows[shape_.pairs] = checked(std::uint64_t{rows} * rows, "pairs of nodes");
   }
   if (shape_.wanted.distances > 0) {
     std::vector<std::uint32_t> steps(rows);
@@ -134,96 +128,90 @@ void BlockBuilder::nodes(Writer& out, std::uint32_t graph) const {
       distances_from(from, v, shape_.wanted.distances, steps);
       all.insert(all.end(), steps.begin(), steps.end());
     }
-    level.distances = out.copy<std::uint8_t>(all);
+    level.distances = copy<std::uint8_t>(out, all);
   }
   if (shape_.wanted.arcs || shape_.wanted.edges) arcs(out, graph);
 }
 
-void BlockBuilder::arcs(Writer& out, std::uint32_t graph) const {
+void BlockBuilder::arcs(GraphBlock& out, std::uint32_t graph) const {
   const Graph& from = job_.data.graphs[graph];
   const std::vector<std::uint64_t> edge_of = from.edges_of_arcs();
   const auto entries = static_cast<std::uint32_t>(edge_of.size());
-  LinkPlaces& link = out.block.links[0];
-  LevelPlaces& level = out.block.levels[0];
+  LinkPlaces& link = out.links[0];
+  LevelPlaces& level = out.levels[0];
   std::vector<std::uint32_t> ends;
   for (const auto& [u, v] : from.edges()) append(ends, u, v);
   const auto count = static_cast<std::uint32_t>(ends.size() / 2);
-  link.edges = link.arcs = link.back_arcs = out.copy<std::uint32_t>(edge_of);
-  level.edge_ends = level.arc_ends = out.copy<std::uint32_t>(ends);
-  if (shape_.wanted.edges) out.block.rows[shape_.edges] = count;
+  link.edges = link.arcs = link.back_arcs = copy<std::uint32_t>(out, edge_of);
+  level.edge_ends = level.arc_ends = copy<std::uint32_t>(out, ends);
+  if (shape_.wanted.edges) out.rows[shape_.edges] = count;
   if (!shape_.wanted.arcs) return;
   const bool directed = shape_.wanted.directed;
-  out.block.rows[shape_.arcs] = directed ? entries : count;
+  out.rows[shape_.arcs] = directed ? entries : count;
   if (job_.model.edge_features > 0) {
-    level.arc_features = out.copy<float>(directed ? arc_features(job_, graph) : job_.data.edge_features[graph]);
+    level.arc_features = copy<float>(out, directed ? arc_features(job_, graph) : job_.data.edge_features[graph]);
   }
   if (!directed) return;
-  std::vector<std::uint32_t> own(entries), back(entries);
+  std::vector<std::uint32_t> own(entries), back;
   std::iota(own.begin(), own.end(), 0u);
-  std::vector<std::uint32_t> one(count, kNone);  // of an edge: the arc of it that was met first
   ends.clear();
-  for (std::uint32_t v = 0, e = 0; v < from.num_nodes(); ++v) {
+  for (Node v = 0; v < from.num_nodes(); ++v) {
     for (const Node to : from.neighbours(v)) {
       append(ends, v, to);
-      std::uint32_t& other = one[edge_of[e]];
-      if (other != kNone) {
-        back[e] = other;
-        back[other] = e;
-      }
-      other = e++;
+      back.push_back(static_cast<std::uint32_t>(from.arc(to, v)));
     }
   }
-  link.arcs = out.copy<std::uint32_t>(own);
-  link.back_arcs = out.copy<std::uint32_t>(back);
-  level.arc_ends = out.copy<std::uint32_t>(ends);
+  link.arcs = copy<std::uint32_t>(out, own);
+  link.back_arcs = copy<std::uint32_t>(out, back);
+  level.arc_ends = copy<std::uint32_t>(out, ends);
 }
 
-void BlockBuilder::level(Writer& out, std::uint32_t graph, std::size_t i, const Plan& plan) const {
+void BlockBuilder::level(GraphBlock& out, std::uint32_t graph, std::size_t i, const Plan& plan) const {
   const nn::Level& spec = sets_->levels()[i];
   const LevelPlan& from = plan.levels[i];
   const LevelShape& shape = shape_.levels[i];
   const bool compressed = sets_->compressed();
-  LevelPlaces& level = out.block.levels[i];
+  LevelPlaces& level = out.levels[i];
   (void)checked(from.readout.columns.size(), "sets");
   level.total = static_cast<float>(from.sets);
-  if (compressed) level.multiplicity = out.copy<float>(from.readout.weights);
+  if (compressed) level.multiplicity = copy<float>(out, from.readout.weights);
   if (spec.features) {  // a plan has random ones beside them, which on the device are drawn there
-    level.features = out.copy<float>(compressed ? from.features : job_.data.features[graph]);
+    level.features = copy<float>(out, compressed ? from.features : job_.data.features[graph]);
   } else {
-    level.types = out.copy<std::uint32_t>(from.type_column);
+    level.types = copy<std::uint32_t>(out, from.type_column);
   }
   if (spec.on_nodes) {
     const SparseRows up = transpose(from.from_nodes, plan.levels[0].rows(plan.levels[0].depth));
-    level.nodes = out.copy<std::uint32_t>(from.from_nodes.columns);
-    level.up_offsets = out.copy<std::uint32_t>(up.offsets);
-    level.up_rows = out.copy<std::uint32_t>(up.columns);
+    level.nodes = copy<std::uint32_t>(out, from.from_nodes.columns);
+    level.up_offsets = copy<std::uint32_t>(out, up.offsets);
+    level.up_rows = copy<std::uint32_t>(out, up.columns);
   }
-  out.block.rows[shape.space(0)] = static_cast<std::uint32_t>(from.inputs);
+  out.rows[shape.space(0)] = static_cast<std::uint32_t>(from.inputs);
   for (std::size_t l = 0; l < from.layers.size(); ++l) {
     const MessageGraph& messages = from.layers[l];
-    LinkPlaces& link = out.block.links[shape.link(l)];
+    LinkPlaces& link = out.links[shape.link(l)];
     (void)checked(messages.gather.columns.size(), compressed ? "neighbours of classes" : "neighbours of sets");
-    out.block.rows[shape.space(l + 1)] = static_cast<std::uint32_t>(messages.rows_out);
+    out.rows[shape.space(l + 1)] = static_cast<std::uint32_t>(messages.rows_out);
     const SparseRows back = transpose(messages.gather, messages.rows_in);
-    link.offsets = out.copy<std::uint32_t>(messages.gather.offsets);
-    link.columns = out.copy<std::uint32_t>(messages.gather.columns);
-    link.back_offsets = out.copy<std::uint32_t>(back.offsets);
-    link.back_columns = out.copy<std::uint32_t>(back.columns);
+    link.offsets = copy<std::uint32_t>(out, messages.gather.offsets);
+    link.columns = copy<std::uint32_t>(out, messages.gather.columns);
+    link.back_offsets = copy<std::uint32_t>(out, back.offsets);
+    link.back_columns = copy<std::uint32_t>(out, back.columns);
     if (shape_.wanted.mean) {
-      link.scales = out.copy<float>(messages.gather.scales);
-      link.back_means = out.copy<float>(back.weights);
+      link.scales = copy<float>(out, messages.gather.scales);
+      link.back_means = copy<float>(out, back.weights);
     }
     if (!compressed) continue;
-    link.counts = out.copy<std::uint16_t>(messages.gather.weights);
+    link.counts = copy<std::uint16_t>(out, messages.gather.weights);
     if (shape_.wanted.sum) {
       SparseRows counts = messages.gather;
       counts.scales.clear();
-      link.back_sums = out.copy<float>(transpose(counts, messages.rows_in).weights);
+      link.back_sums = copy<float>(out, transpose(counts, messages.rows_in).weights);
     }
     const SparseRows children = transpose(picks(messages.roots), messages.rows_in);
-    link.roots = out.copy<std::uint32_t>(messages.roots);
-    link.child_offsets = out.copy<std::uint32_t>(children.offsets);
-    link.children = out.copy<std::uint32_t>(children.columns);
+    link.roots = copy<std::uint32_t>(out, messages.roots);
+    link.child_offsets = copy<std::uint32_t>(out, children.offsets);
+    link.children = copy<std::uint32_t>(out, children.columns);
   }
 }
 

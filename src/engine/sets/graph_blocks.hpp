@@ -118,16 +118,13 @@ class BlockBuilder {
   /// The job must outlive it; the shape is that of these sets.
   BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets, Shape shape);
 
-  [[nodiscard]] const Shape& shape() const { return shape_; }
   /// Throws InputError where a set has a type the model has no column for, or a graph is too large for 32-bit numbers.
   [[nodiscard]] GraphBlock build(std::uint32_t graph) const;
 
  private:
-  class Writer;
-
-  void nodes(Writer& out, std::uint32_t graph) const;
-  void arcs(Writer& out, std::uint32_t graph) const;
-  void level(Writer& out, std::uint32_t graph, std::size_t level, const Plan& plan) const;
+  void nodes(GraphBlock& out, std::uint32_t graph) const;
+  void arcs(GraphBlock& out, std::uint32_t graph) const;
+  void level(GraphBlock& out, std::uint32_t graph, std::size_t level, const Plan& plan) const;
 
   const Job& job_;
   std::shared_ptr<const SetData> sets_;

@@ -40,10 +40,8 @@ void end_mean(SparseRows& rows) {
 
 }  // namespace
 
-Planner::Planner(const Job& job, const SetData& sets) : Planner(job, sets, job.model.aggregation) {}
-
-Planner::Planner(const Job& job, const SetData& sets, nn::Aggregation aggregation)
-    : job_(job), sets_(sets), aggregation_(aggregation) {
+Planner::Planner(const Job& job, const SetData& sets, std::optional<nn::Aggregation> aggregation)
+    : job_(job), sets_(sets), aggregation_(aggregation.value_or(job.model.aggregation)) {
   plan_.levels.resize(sets.levels().size());
   if (!sets.compressed()) return;
   for (std::size_t i = 0; i < sets.quotients().size(); ++i) {

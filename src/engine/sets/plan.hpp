@@ -10,6 +10,7 @@
 /// root of some. Rows are numbered graph by graph, so that a row's neighbours lie near it. Without quotient every set
 /// of every graph has its row, and one message graph serves all layers.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,10 +46,8 @@ struct Plan {
 
 class Planner {
  public:
-  /// The job and the sets must outlive it.
-  Planner(const Job& job, const SetData& sets);
-  /// Where messages are not gathered as the job's model says.
-  Planner(const Job& job, const SetData& sets, nn::Aggregation aggregation);
+  /// The job and the sets must outlive it. `aggregation`: where messages are not gathered as the job's model says.
+  Planner(const Job& job, const SetData& sets, std::optional<nn::Aggregation> aggregation = {});
 
   /// Pinned features of `inputs` are those of these graphs.
   const Plan& plan(std::span<const std::uint32_t> graphs, const Inputs& inputs, const Crew& crew);

@@ -16,10 +16,8 @@ void launch_with(bool, void (*kernel)(Parameters...), std::size_t blocks, unsign
 class Graph {
  public:
   template <class Work>
-  static Graph capture(Stream&, Work work) {
-    Graph graph;
-    graph.work_ = work;
-    return graph;
+  void record(Stream&, const Work& work) {
+    work_ = work;
   }
   void launch(Stream&) const { work_(); }
   template <class Work>

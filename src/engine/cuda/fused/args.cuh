@@ -126,7 +126,7 @@ struct Args {
   Loss loss;
   const unsigned short* row_offsets;
   const unsigned short* neighbours;
-  const Half* features;
+  const float* features;
 
   float* w;  ///< parameters and moments; trial by trial
   float* m;

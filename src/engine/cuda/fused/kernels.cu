@@ -78,7 +78,7 @@ __device__ __forceinline__ void fill_features(const Args& a, char* sm, const Mem
     *reinterpret_cast<uint4*>(at) = make_uint4(0, 0, 0, 0);
     if (row < members.rows) {
       for (int c = chunk * 8; c < columns && c < chunk * 8 + 8; ++c) {
-        reinterpret_cast<Half*>(at)[c - chunk * 8] = a.features[static_cast<std::size_t>(node) * columns + c];
+        reinterpret_cast<Half*>(at)[c - chunk * 8] = to_half(a.features[static_cast<std::size_t>(node) * columns + c]);
       }
       if (all > columns && chunk * 8 < all) {
         const unsigned place = places[second ? unit.place[1] : unit.place[0]];

@@ -23,6 +23,14 @@ struct Prepared {
   DeviceDraws draws;
 };
 
+// What kernels look up of a chunk: here one epoch of one step.
+struct OneStep {
+  fused::StepEntry entry;
+  fused::EpochKeys keys;
+  uint2 test_key;
+  int test_units, test_due, epoch, bad;
+};
+
 // Parameters of one model on the device, and a draw, for passes that change nothing. Pinned features go from pass to
 // pass.
 class Fixed {
@@ -31,14 +39,12 @@ class Fixed {
       : job_(job),
         on_(on),
         states_(on.shape, 1, on.stream),
-        epoch_(1, "epoch"),
         pinned_(DeviceArray<float>::from(draw.pinned, "pinned random features", on.stream)),
         key_(inputs_of(draw).key) {
     const auto all = states_.pinned();
     std::fill(all.begin(), all.end(), 0.0f);
     std::copy(parameters.begin(), parameters.end(), states_.part(all, 0, 0).begin());
     states_.load(on.stream);
-    epoch_.zero(on.stream);
   }
 
   // The logits of some graphs. In training also the sum of their losses; that of their gradients is added to the first
@@ -66,44 +72,36 @@ class Fixed {
     }
     const OneDraw drawn(on_.draws, graphs, key_, stream);
     const char* const what = training ? "graphs" : "graphs to predict";
-    const int count = static_cast<int>(units.size()), due = 1;
+    const int count = static_cast<int>(units.size());
     const uint2 key = make_uint2(key_.lo, key_.hi);
-    const fused::StepEntry step = {0, 1, count, static_cast<int>(which.size()), 1, 1};
-    const fused::EpochKeys keys = {key, make_uint2(0, 0)};
+    const OneStep one = {
+        {0, 1, count, static_cast<int>(which.size()), 1, 1}, {key, make_uint2(0, 0)}, key, count, 1, 0, 0};
     const auto device_units = DeviceArray<Unit>::from(units, what, stream);
     const auto device_first = DeviceArray<unsigned>::from(first, what, stream);
-    const auto device_step = DeviceArray<fused::StepEntry>::from({&step, 1}, what, stream);
-    const auto device_keys = DeviceArray<fused::EpochKeys>::from({&keys, 1}, what, stream);
-    const auto device_count = DeviceArray<int>::from({&count, 1}, what, stream);
-    const auto device_due = DeviceArray<int>::from({&due, 1}, what, stream);
-    const auto device_key = DeviceArray<uint2>::from({&key, 1}, what, stream);
+    auto device_one = DeviceArray<OneStep>::from({&one, 1}, what, stream);
     DeviceArray<Outcome> outcomes(which.size(), "losses");
     DeviceArray<float> device_logits(logits.size(), "logits");
-    DeviceArray<int> bad(1, "flags");
-    bad.zero(stream);
     fused::Args args = fused::args_of(on_.shape, 1, which.size());
     on_.tables.place(args);
     states_.place(args);
-    fused::Workspace workspace;
-    if (training) workspace.reserve(on_.shape, 1, units.size(), which.size(), stream);
-    workspace.place(args);
-    args.epoch = epoch_.data();
+    args.epoch = &device_one.data()->epoch;
     args.units_most = args.units_stride = args.test_units_most = count;
-    args.staged_slots = std::min(fused::kMostStaged, count);
+    fused::Workspace workspace;
+    if (training) workspace.reserve(on_.shape, args, stream);
     args.tests_most = static_cast<int>(which.size());
     args.units = args.test_units = device_units.data();
     args.pinned = pinned_.data();
     args.pinned_first = device_first.data();
     args.drawn = drawn.view();
     args.places = args.test_places = drawn.places();
-    args.plan = device_step.data();
-    args.keys = device_keys.data();
-    args.test_counts = device_count.data();
-    args.test_due = device_due.data();
-    args.test_keys = device_key.data();
+    args.plan = &device_one.data()->entry;
+    args.keys = &device_one.data()->keys;
+    args.test_counts = &device_one.data()->test_units;
+    args.test_due = &device_one.data()->test_due;
+    args.test_keys = &device_one.data()->test_key;
     args.outcomes = outcomes.data();
     args.logits = args.train_logits = device_logits.data();
-    args.bad_epoch = bad.data();
+    args.bad_epoch = &device_one.data()->bad;
     args.gradient_alone = true;
     const fused::Kernels& kernels = *on_.shape.kernels;
     launch((training ? kernels.train : kernels.test)[args.elu()], units.size(), fused::kThreads,
@@ -138,7 +136,6 @@ class Fixed {
   const Job& job_;
   Prepared& on_;
   fused::States states_;
-  DeviceArray<int> epoch_;
   DeviceArray<float> pinned_;
   Key key_;
   unsigned pinned_used_ = 0;

@@ -32,19 +32,6 @@ __global__ void copy_kernel(const __grid_constant__ Args a, float* flat, const u
   }
 }
 
-std::size_t copy_blocks(std::size_t count) {
-  return std::min<std::size_t>((count + kCopyThreads - 1) / kCopyThreads,
-                               static_cast<std::size_t>(multiprocessors()) * 8);
-}
-
-// Round to nearest, as the device does; features come from the host once.
-__global__ void halve_kernel(const float* from, Half* to, std::size_t count) {
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
-    to[i] = to_half(from[i]);
-  }
-}
-
 }  // namespace
 
 Tables::Tables(const Job& job, const Shape& shape, Stream& stream) {
@@ -73,11 +60,8 @@ Tables::Tables(const Job& job, const Shape& shape, Stream& stream) {
   offsets_ = DeviceArray<unsigned short>::from(offsets, "row offsets", stream);
   neighbours_ = DeviceArray<unsigned short>::from(neighbours, "neighbours", stream);
   pairs_ = DeviceArray<unsigned>::from(shape.factor_pairs, "gradient factors", stream);
-  features_ = DeviceArray<Half>(features.size(), "node features");
-  const auto wide = DeviceArray<float>::from(features, "node features", stream);
-  launch(halve_kernel, copy_blocks(features.size()), kCopyThreads, 0, stream, wide.data(), features_.data(),
-         features.size());
-  stream.sync();  // before the vectors and `wide` go
+  features_ = DeviceArray<float>::from(features, "node features", stream);
+  stream.sync();  // before the vectors go
 }
 
 void Tables::place(Args& args) const {
@@ -110,8 +94,10 @@ void States::copy(Kernel kernel, Stream& stream) {
   args.model = model_;
   args.trials = static_cast<int>(trials_);
   place(args);
-  launch(kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, args, flat_.data(), places_.data(),
-         copies_.data(), static_cast<unsigned>(count_));
+  const std::size_t blocks = std::min<std::size_t>((trials_ * count_ + kCopyThreads - 1) / kCopyThreads,
+                                                   static_cast<std::size_t>(multiprocessors()) * 8);
+  launch(kernel, blocks, kCopyThreads, 0, stream, args, flat_.data(), places_.data(), copies_.data(),
+         static_cast<unsigned>(count_));
 }
 
 void States::load(Stream& stream) {
@@ -135,7 +121,7 @@ void States::place(Args& args) {
   args.backward_w = backward_.data();
 }
 
-void Workspace::reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs, Stream& stream) {
+void Workspace::reserve(const Shape& shape, Args& args, Stream& stream) {
   const auto grow = [](auto& array, std::size_t count, const char* what) {
     using Array = std::decay_t<decltype(array)>;
     if (array.size() >= count) return;
@@ -143,14 +129,13 @@ void Workspace::reserve(const Shape& shape, std::size_t trials, std::size_t unit
     array = Array(count, what);
   };
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  const std::size_t trials = size(args.trials), units = size(args.units_most), graphs = size(args.batch);
   grow(slots_, trials * units * size(shape.model.weights), "gradients");
   grow(bias_slots_, trials * units * size(shape.model.layers * shape.width), "gradients of biases");
   grow(factors_, trials * graphs * size(shape.model.factors), "gradients of the head");
   grow(scales_, trials * units, "gradients");
   factors_.zero(stream);  // what pads a row is copied with it
-}
-
-void Workspace::place(Args& args) {
+  args.staged_slots = std::min(kMostStaged, args.units_most);
   args.slots = slots_.data();
   args.bias_slots = bias_slots_.data();
   args.slot_scales = scales_.data();

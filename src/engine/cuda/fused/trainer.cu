@@ -30,175 +30,65 @@ struct PlanSizes {
   std::size_t tests = 0;        ///< of the trial with the most
   std::size_t more = 0;         ///< numbers an epoch of a trial can draw for graphs without a table
   bool drawn = false;           ///< whether there are drawn columns
+
+  /// Epochs of trials that a chunk can have; and those that draw.
+  [[nodiscard]] std::size_t rows() const { return epochs_most * trials; }
+  [[nodiscard]] std::size_t drawn_rows() const { return drawn ? rows() : 0; }
 };
 
-/// What the trials of a group do in the next few epochs, for the device: batches as units, keys of the random numbers,
-/// Adam's constants. Made by the host while the device works on the chunk before.
-struct Plan {
-  Plan() = default;
-  explicit Plan(const PlanSizes& sizes) {
-    const std::size_t rows = sizes.epochs_most * sizes.trials;
-    steps = PinnedArray<StepEntry>(rows * sizes.steps, "host memory for the plan of batches");
-    units = PinnedArray<Unit>(rows * sizes.steps * sizes.units_stride, "host memory for the plan of batches");
-    keys = PinnedArray<EpochKeys>(rows, "host memory for the plan of batches");
-    test_due = PinnedArray<int>(rows, "host memory for the plan of batches");
-    test_keys = PinnedArray<uint2>(rows * sizes.draws, "host memory for the plan of batches");
-    if (!sizes.drawn) return;
-    places = PinnedArray<unsigned>(rows * sizes.steps * sizes.batch, "host memory for drawn rows");
-    test_places = PinnedArray<unsigned>(rows * sizes.draws * sizes.tests, "host memory for drawn rows");
-    more = PinnedArray<unsigned>(rows * sizes.more, "host memory for drawn rows");
-  }
-  /// Makes a trial rest.
-  void drop(std::size_t trial, const PlanSizes& sizes) {
-    epochs_of[trial] = 0;
-    for (std::size_t e = 0; e < epochs; ++e) {
-      const std::size_t row = e * sizes.trials + trial;
-      test_due.data()[row] = 0;
-      for (std::size_t s = 0; s < sizes.steps; ++s) steps.data()[row * sizes.steps + s] = kRest;
-    }
-  }
+/// What the trials of a group do in the next few epochs: batches as units, keys of the random numbers, Adam's
+/// constants. Layouts as in Args, epoch by epoch; on the device and, twice, on the host.
+template <template <class> class Array>
+struct Lists {
+  Lists() = default;
+  Lists(const PlanSizes& sizes, const char* what, const char* what_drawn)
+      : steps(sizes.rows() * sizes.steps, what),
+        units(sizes.rows() * sizes.steps * sizes.units_stride, what),
+        keys(sizes.rows(), what),
+        test_due(sizes.rows(), what),
+        test_keys(sizes.rows() * sizes.draws, what),
+        places(sizes.drawn_rows() * sizes.steps * sizes.batch, what_drawn),
+        test_places(sizes.drawn_rows() * sizes.draws * sizes.tests, what_drawn),
+        more(sizes.drawn_rows() * sizes.more, what_drawn) {}
 
-  std::size_t epochs = 0;              ///< of the chunk
-  std::size_t units_most = 1;          ///< of any batch
-  std::vector<std::size_t> epochs_of;  ///< per trial: how many of the chunk's it takes
-  PinnedArray<StepEntry> steps;        ///< layouts as in Args
-  PinnedArray<Unit> units;
-  PinnedArray<EpochKeys> keys;
-  PinnedArray<int> test_due;
-  PinnedArray<uint2> test_keys;
-  PinnedArray<unsigned> places, test_places;
-  PinnedArray<unsigned> more;  ///< [epoch][trial][number]
-};
-
-/// Plans chunk after chunk of a group of trials; their states say where to begin.
-class Planner {
- public:
-  Planner(const Job& job, const Shape& shape, const DrawTables& drawn, std::span<Trial> trials, unsigned threads)
-      : job_(job), shape_(shape), drawn_(drawn), trials_(trials), threads_(threads) {
-    sizes_.trials = trials.size();
-    sizes_.draws = job.eval_draws;
-    sizes_.drawn = drawn.columns() > 0;
-    std::size_t largest = 1;
-    for (const Trial& trial : trials) {
-      sizes_.steps = std::max(sizes_.steps, (trial.train.size() + job.batch - 1) / job.batch);
-      largest = std::max(largest, std::min<std::size_t>(trial.train.size(), job.batch));
-      sizes_.tests = std::max(sizes_.tests, trial.test.size());
-      sizes_.more = std::max(
-          sizes_.more, drawn.untabulated_nodes(trial.train) + job.eval_draws * drawn.untabulated_nodes(trial.test));
-      step_.push_back(trial.state.step);
-    }
-    sizes_.batch = largest;
-    sizes_.units_stride = shape.any_two ? (largest + 1) / 2 : largest;
-  }
-
-  [[nodiscard]] const PlanSizes& sizes() const { return sizes_; }  ///< but for epochs_most
-  /// The epochs every trial takes next.
-  void next(Plan& plan, std::span<const Epochs> epochs) {
-    plan.epochs = 0;
-    plan.units_most = 1;
-    plan.epochs_of.clear();
-    for (const Epochs& own : epochs) {
-      plan.epochs_of.push_back(own.count);
-      plan.epochs = std::max<std::size_t>(plan.epochs, own.count);
-    }
-    for (std::uint32_t e = 0; e < plan.epochs; ++e) {
-      for (std::size_t t = 0; t < trials_.size(); ++t) plan_epoch(plan, e, t, epochs[t].first + e);
-    }
-    if (sizes_.drawn) {
-      // Planning must not take longer than the device does.
-      parallel_for(plan.epochs * trials_.size(), threads_, [&](std::size_t i) {
-        const std::size_t e = i / trials_.size(), t = i % trials_.size();
-        draw_epoch(plan, e, t, epochs[t].first + static_cast<std::uint32_t>(e));
-      });
-    }
-  }
-
- private:
-  void plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
-    const Trial& trial = trials_[t];
-    const std::size_t row = e * sizes_.trials + t;
-    StepEntry* steps = plan.steps.data() + row * sizes_.steps;
-    std::fill_n(steps, sizes_.steps, kRest);
-    plan.test_due.data()[row] = 0;
-    plan.keys.data()[row] = EpochKeys{};
-    if (e >= plan.epochs_of[t]) return;
-    plan.keys.data()[row] = {words(training_inputs(trial, epoch).key),
-                             words(derive_key(trial.seed, Purpose::dropout, trial.fold, epoch))};
-    plan.test_due.data()[row] = evaluation_due(job_, epoch) ? 1 : 0;
-    for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
-      plan.test_keys.data()[row * sizes_.draws + draw] = words(test_inputs(trial, epoch, draw).key);
-    }
-    const std::vector<std::uint32_t> order = epoch_order(trial.train, trial.seed, trial.fold, epoch);
-    const double rate = learning_rate(job_, trial, epoch);
-    for (std::size_t s = 0, first = 0; first < order.size(); ++s, first += job_.batch) {
-      const std::size_t count = std::min<std::size_t>(job_.batch, order.size() - first);
-      const auto graphs = std::span(order).subspan(first, count);
-      const std::vector<Unit> units = batch_units(shape_, graphs);
-      std::copy(units.begin(), units.end(), plan.units.data() + (row * sizes_.steps + s) * sizes_.units_stride);
-      const AdamStep constants(++step_[t], rate, job_.optimiser);
-      const double divisor = mean_divisor(job_.data.targets.weighted(trial.class_weights), graphs);
-      steps[s] = {constants.step_size,     constants.correction2_sqrt,  static_cast<int>(units.size()),
-                  static_cast<int>(count), static_cast<float>(divisor), constants.keep};
-      plan.units_most = std::max(plan.units_most, units.size());
-    }
-  }
-
-  // The drawn rows of a planned epoch, by the places its units give their graphs.
-  void draw_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
-    if (e >= plan.epochs_of[t]) return;
-    const Trial& trial = trials_[t];
-    const std::size_t row = e * sizes_.trials + t;
-    std::size_t used = row * sizes_.more;
-    const Key key = training_inputs(trial, epoch).key;
-    for (std::size_t s = 0; s < sizes_.steps; ++s) {
-      const std::size_t step = row * sizes_.steps + s;
-      const auto units = plan.units.span().subspan(step * sizes_.units_stride, sizes_.units_stride);
-      for (const Unit& unit : units.first(static_cast<std::size_t>(plan.steps.data()[step].units))) {
-        for (int i = 0; i < 2; ++i) {
-          if (unit.graph[i] == kNone) continue;
-          plan.places.data()[step * sizes_.batch + unit.place[i]] =
-              drawn_.place(key, unit.graph[i], plan.more.span(), used);
-        }
-      }
-    }
-    if (plan.test_due.data()[row] == 0) return;
-    for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
-      unsigned* places = plan.test_places.data() + (row * sizes_.draws + draw) * sizes_.tests;
-      const Key test_key = test_inputs(trial, epoch, draw).key;
-      for (const std::uint32_t graph : trial.test) *places++ = drawn_.place(test_key, graph, plan.more.span(), used);
-    }
-  }
-
-  const Job& job_;
-  const Shape& shape_;
-  const DrawTables& drawn_;
-  std::span<Trial> trials_;
-  unsigned threads_;
-  PlanSizes sizes_;
-  std::vector<std::uint64_t> step_;  ///< per trial: Adam steps planned
+  Array<StepEntry> steps;
+  Array<Unit> units;
+  Array<EpochKeys> keys;
+  Array<int> test_due;
+  Array<uint2> test_keys;
+  Array<unsigned> places, test_places;
+  Array<unsigned> more;  ///< [epoch][trial][number]
 };
 
 __global__ void next_epoch_kernel(int* epoch) {
   if (threadIdx.x == 0) ++*epoch;
 }
 
-// A chunk that was queued, and what comes back from it.
+/// A few epochs: their plan, made by the host while the device works on the chunk before, and what comes back.
 struct Chunk {
+  /// Makes a trial rest.
+  void drop(std::size_t trial, const PlanSizes& sizes) {
+    epochs_of[trial] = 0;
+    for (std::size_t e = 0; e < epochs; ++e) {
+      const std::size_t row = e * sizes.trials + trial;
+      plan.test_due.data()[row] = 0;
+      for (std::size_t s = 0; s < sizes.steps; ++s) plan.steps.data()[row * sizes.steps + s] = kRest;
+    }
+  }
+  [[nodiscard]] bool tested(std::size_t e) {
+    return std::ranges::any_of(plan.test_due.span().subspan(e * epochs_of.size(), epochs_of.size()),
+                               [](int due) { return due != 0; });
+  }
+
+  Lists<PinnedArray> plan;
   std::size_t epochs = 0;
-  std::vector<std::size_t> epochs_of;  // as in Plan
-  std::vector<int> test_due;           // as in Plan
+  std::size_t units_most = 1;          ///< of any batch
+  std::vector<std::size_t> epochs_of;  ///< per trial: how many of the chunk's it takes
   PinnedArray<Outcome> outcomes;
   PinnedArray<float> logits;
   PinnedArray<int> bad;
   PinnedArray<float> states;
   Event begin, last_test, end, arrived;
-
-  [[nodiscard]] bool tested(std::size_t e) const {
-    const std::size_t trials = epochs_of.size();
-    return std::any_of(test_due.begin() + static_cast<std::ptrdiff_t>(e * trials),
-                       test_due.begin() + static_cast<std::ptrdiff_t>((e + 1) * trials),
-                       [](int due) { return due != 0; });
-  }
 };
 
 class GroupLane final : public Lane {
@@ -211,9 +101,9 @@ class GroupLane final : public Lane {
         stream_(stream),
         shape_(shape),
         draws_(draws),
-        planner_(job, shape, draws.tables(), trials, options.threads),
         states_(shape, trials.size(), stream) {
-    args_ = args_of(shape, trials.size(), planner_.sizes().batch);
+    measure();
+    args_ = args_of(shape, trials.size(), sizes_.batch);
     tables.place(args_);
     targets_ = DeviceTargets(job.data.targets, trials, stream);
     args_.targets = targets_.view();
@@ -244,25 +134,22 @@ class GroupLane final : public Lane {
   }
 
   void plan(std::span<const Epochs> epochs) override {
-    planning_ = std::async(std::launch::async,
-                           [this, &plan = plans_[begun_ % 2], own = std::vector<Epochs>(epochs.begin(), epochs.end())] {
-                             planner_.next(plan, own);
-                           });
+    planning_ =
+        std::async(std::launch::async, [this, &chunk = chunks_[begun_ % 2],
+                                        own = std::vector<Epochs>(epochs.begin(), epochs.end())] { plan(chunk, own); });
   }
 
   void begin(std::span<Epochs> epochs) override {
     planning_.get();
-    Plan& plan = plans_[begun_ % 2];
+    Chunk& chunk = chunks_[begun_++ % 2];
     for (std::size_t t = 0; t < trials_.size(); ++t) {
-      if (epochs[t].count < plan.epochs_of[t]) plan.drop(t, sizes_);
+      if (epochs[t].count < chunk.epochs_of[t]) chunk.drop(t, sizes_);
     }
-    queue(plan, chunks_[begun_ % 2]);
-    ++begun_;
+    queue(chunk);
   }
 
   std::vector<ChunkOutput> collect() override {
-    Chunk& chunk = chunks_[collected_ % 2];
-    ++collected_;
+    Chunk& chunk = chunks_[collected_++ % 2];
     chunk.arrived.wait();
     const Timing timing = time_of(chunk);
     std::vector<ChunkOutput> out(trials_.size());
@@ -287,8 +174,24 @@ class GroupLane final : public Lane {
     double epoch = 0, test = 0;  // seconds of one trial
   };
 
+  // All sizes but epochs_most.
+  void measure() {
+    const DrawTables& drawn = draws_.tables();
+    sizes_.trials = trials_.size();
+    sizes_.draws = job_.eval_draws;
+    sizes_.drawn = drawn.columns() > 0;
+    sizes_.batch = 1;
+    for (const Trial& trial : trials_) {
+      sizes_.steps = std::max(sizes_.steps, (trial.train.size() + job_.batch - 1) / job_.batch);
+      sizes_.batch = std::max(sizes_.batch, std::min<std::size_t>(trial.train.size(), job_.batch));
+      sizes_.tests = std::max(sizes_.tests, trial.test.size());
+      sizes_.more = std::max(
+          sizes_.more, drawn.untabulated_nodes(trial.train) + job_.eval_draws * drawn.untabulated_nodes(trial.test));
+      planned_.push_back(trial.state.step);
+    }
+    sizes_.units_stride = shape_.any_two ? (sizes_.batch + 1) / 2 : sizes_.batch;
+  }
   void reserve_chunks() {
-    sizes_ = planner_.sizes();
     const std::size_t batch = sizes_.batch, tested = sizes_.draws * sizes_.tests;
     std::vector<std::vector<Unit>> tests;
     std::size_t most = 1;
@@ -312,17 +215,8 @@ class GroupLane final : public Lane {
         tested * classes * sizeof(float) + sizes_.draws * sizeof(uint2) + 64 + places * sizeof(unsigned);
     sizes_.epochs_most = std::clamp<std::size_t>(kPlanBytes / (per_row * trials_.size()), 1, job_.epochs);
     if (options_.chunk_epochs > 0) sizes_.epochs_most = std::min<std::size_t>(options_.chunk_epochs, job_.epochs);
-    const std::size_t rows = sizes_.epochs_most * trials_.size();
-    steps_ = DeviceArray<StepEntry>(rows * sizes_.steps, "plan of batches");
-    units_ = DeviceArray<Unit>(rows * sizes_.steps * sizes_.units_stride, "plan of batches");
-    keys_ = DeviceArray<EpochKeys>(rows, "plan of batches");
-    test_due_ = DeviceArray<int>(rows, "plan of batches");
-    test_keys_ = DeviceArray<uint2>(rows * sizes_.draws, "plan of batches");
-    if (sizes_.drawn) {
-      places_ = DeviceArray<unsigned>(rows * sizes_.steps * batch, "drawn rows");
-      test_places_ = DeviceArray<unsigned>(rows * tested, "drawn rows");
-      more_ = DeviceArray<unsigned>(rows * sizes_.more, "drawn rows");
-    }
+    const std::size_t rows = sizes_.rows();
+    lists_ = Lists<DeviceArray>(sizes_, "plan of batches", "drawn rows");
     outcomes_ = DeviceArray<Outcome>(rows * sizes_.steps * batch, "losses");
     logits_ = DeviceArray<float>(rows * tested * classes, "test logits");
     outcomes_.zero(stream_);  // short batches leave some of both unwritten, and all is copied back
@@ -331,12 +225,12 @@ class GroupLane final : public Lane {
     epoch_ = DeviceArray<int>(1, "epoch");
     before_first_ = PinnedArray<int>(1, "host memory");
     before_first_.data()[0] = -1;
-    for (int i = 0; i < 2; ++i) {
-      plans_[i] = Plan(sizes_);
-      chunks_[i].outcomes = PinnedArray<Outcome>(outcomes_.size(), "host memory for losses");
-      chunks_[i].logits = PinnedArray<float>(logits_.size(), "host memory for test logits");
-      chunks_[i].bad = PinnedArray<int>(bad_.size(), "host memory for flags");
-      chunks_[i].states = PinnedArray<float>(states_.floats(), "host memory for parameters");
+    for (Chunk& chunk : chunks_) {
+      chunk.plan = Lists<PinnedArray>(sizes_, "host memory for the plan of batches", "host memory for drawn rows");
+      chunk.outcomes = PinnedArray<Outcome>(outcomes_.size(), "host memory for losses");
+      chunk.logits = PinnedArray<float>(logits_.size(), "host memory for test logits");
+      chunk.bad = PinnedArray<int>(bad_.size(), "host memory for flags");
+      chunk.states = PinnedArray<float>(states_.floats(), "host memory for parameters");
     }
     args_.steps = static_cast<int>(sizes_.steps);
     args_.units_stride = static_cast<int>(sizes_.units_stride);
@@ -344,16 +238,16 @@ class GroupLane final : public Lane {
     args_.test_units_most = static_cast<int>(most);
     args_.tests_most = static_cast<int>(sizes_.tests);
     args_.epoch = epoch_.data();
-    args_.plan = steps_.data();
-    args_.units = units_.data();
-    args_.keys = keys_.data();
+    args_.plan = lists_.steps.data();
+    args_.units = lists_.units.data();
+    args_.keys = lists_.keys.data();
     args_.test_units = test_units_.data();
     args_.test_counts = test_counts_.data();
-    args_.test_due = test_due_.data();
-    args_.test_keys = test_keys_.data();
-    args_.drawn = draws_.view(more_.data());
-    args_.places = places_.data();
-    args_.test_places = test_places_.data();
+    args_.test_due = lists_.test_due.data();
+    args_.test_keys = lists_.test_keys.data();
+    args_.drawn = draws_.view(lists_.more.data());
+    args_.places = lists_.places.data();
+    args_.test_places = lists_.test_places.data();
     args_.outcomes = outcomes_.data();
     args_.logits = logits_.data();
     args_.bad_epoch = bad_.data();
@@ -372,6 +266,82 @@ class GroupLane final : public Lane {
     }
   }
 
+  // The epochs every trial takes next.
+  void plan(Chunk& chunk, std::span<const Epochs> epochs) {
+    chunk.epochs = 0;
+    chunk.units_most = 1;
+    chunk.epochs_of.clear();
+    for (const Epochs& own : epochs) {
+      chunk.epochs_of.push_back(own.count);
+      chunk.epochs = std::max<std::size_t>(chunk.epochs, own.count);
+    }
+    for (std::uint32_t e = 0; e < chunk.epochs; ++e) {
+      for (std::size_t t = 0; t < trials_.size(); ++t) plan_epoch(chunk, e, t, epochs[t].first + e);
+    }
+    if (sizes_.drawn) {
+      // Planning must not take longer than the device does.
+      parallel_for(chunk.epochs * trials_.size(), options_.threads, [&](std::size_t i) {
+        const std::size_t e = i / trials_.size(), t = i % trials_.size();
+        draw_epoch(chunk, e, t, epochs[t].first + static_cast<std::uint32_t>(e));
+      });
+    }
+  }
+  void plan_epoch(Chunk& chunk, std::size_t e, std::size_t t, std::uint32_t epoch) {
+    const Trial& trial = trials_[t];
+    const std::size_t row = e * sizes_.trials + t;
+    StepEntry* steps = chunk.plan.steps.data() + row * sizes_.steps;
+    std::fill_n(steps, sizes_.steps, kRest);
+    chunk.plan.test_due.data()[row] = 0;
+    chunk.plan.keys.data()[row] = EpochKeys{};
+    if (e >= chunk.epochs_of[t]) return;
+    chunk.plan.keys.data()[row] = {words(training_inputs(trial, epoch).key),
+                                   words(derive_key(trial.seed, Purpose::dropout, trial.fold, epoch))};
+    chunk.plan.test_due.data()[row] = evaluation_due(job_, epoch) ? 1 : 0;
+    for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
+      chunk.plan.test_keys.data()[row * sizes_.draws + draw] = words(test_inputs(trial, epoch, draw).key);
+    }
+    const std::vector<std::uint32_t> order = epoch_order(trial.train, trial.seed, trial.fold, epoch);
+    const double rate = learning_rate(job_, trial, epoch);
+    for (std::size_t s = 0, first = 0; first < order.size(); ++s, first += job_.batch) {
+      const std::size_t count = std::min<std::size_t>(job_.batch, order.size() - first);
+      const auto graphs = std::span(order).subspan(first, count);
+      const std::vector<Unit> units = batch_units(shape_, graphs);
+      std::copy(units.begin(), units.end(), chunk.plan.units.data() + (row * sizes_.steps + s) * sizes_.units_stride);
+      const AdamStep constants(++planned_[t], rate, job_.optimiser);
+      const double divisor = mean_divisor(job_.data.targets.weighted(trial.class_weights), graphs);
+      steps[s] = {constants.step_size,     constants.correction2_sqrt,  static_cast<int>(units.size()),
+                  static_cast<int>(count), static_cast<float>(divisor), constants.keep};
+      chunk.units_most = std::max(chunk.units_most, units.size());
+    }
+  }
+
+  // The drawn rows of a planned epoch, by the places its units give their graphs.
+  void draw_epoch(Chunk& chunk, std::size_t e, std::size_t t, std::uint32_t epoch) {
+    if (e >= chunk.epochs_of[t]) return;
+    const Trial& trial = trials_[t];
+    const std::size_t row = e * sizes_.trials + t;
+    std::size_t used = row * sizes_.more;
+    const Key key = training_inputs(trial, epoch).key;
+    for (std::size_t s = 0; s < sizes_.steps; ++s) {
+      const std::size_t step = row * sizes_.steps + s;
+      const auto units = chunk.plan.units.span().subspan(step * sizes_.units_stride, sizes_.units_stride);
+      for (const Unit& unit : units.first(static_cast<std::size_t>(chunk.plan.steps.data()[step].units))) {
+        for (int i = 0; i < 2; ++i) {
+          if (unit.graph[i] == kNone) continue;
+          chunk.plan.places.data()[step * sizes_.batch + unit.place[i]] =
+              draws_.tables().place(key, unit.graph[i], chunk.plan.more.span(), used);
+        }
+      }
+    }
+    if (chunk.plan.test_due.data()[row] == 0) return;
+    for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
+      unsigned* places = chunk.plan.test_places.data() + (row * sizes_.draws + draw) * sizes_.tests;
+      const Key test_key = test_inputs(trial, epoch, draw).key;
+      for (const std::uint32_t graph : trial.test)
+        *places++ = draws_.tables().place(test_key, graph, chunk.plan.more.span(), used);
+    }
+  }
+
   void load_states() {
     for (std::size_t t = 0; t < trials_.size(); ++t) {
       const State& state = trials_[t].state;
@@ -386,13 +356,12 @@ class GroupLane final : public Lane {
 
   void capture(std::size_t units) {
     stream_.sync();
-    workspace_.reserve(shape_, trials_.size(), units, static_cast<std::size_t>(args_.batch), stream_);
-    workspace_.place(args_);
     args_.units_most = static_cast<int>(units);
-    args_.staged_slots = static_cast<int>(std::min<std::size_t>(units, kMostStaged));
+    workspace_.reserve(shape_, args_, stream_);
     const Args args = args_;
     const Kernels& kernels = *shape_.kernels;
-    graph_ = Graph::capture(stream_, [this, args, &kernels] {
+    graph_ = Graph();  // grids have grown
+    graph_.record(stream_, [this, args, &kernels] {
       launch(next_epoch_kernel, 1, 32, 0, stream_, args.epoch);
       for (int s = 0; s < args.steps; ++s) {
         launch_with(true, kernels.train[args.elu()], trials_.size() * static_cast<std::size_t>(args.units_most),
@@ -407,28 +376,26 @@ class GroupLane final : public Lane {
   }
 
   // Uploads a plan, queues its epochs and the way back of what they give.
-  void queue(Plan& plan, Chunk& chunk) {
-    if (plan.units_most > static_cast<std::size_t>(args_.units_most)) capture(plan.units_most);
-    const std::size_t rows = plan.epochs * trials_.size();
-    chunk.epochs = plan.epochs;
-    chunk.epochs_of = plan.epochs_of;
-    chunk.test_due.assign(plan.test_due.data(), plan.test_due.data() + rows);
-    steps_.upload(plan.steps.span().first(rows * sizes_.steps), stream_);
-    units_.upload(plan.units.span().first(rows * sizes_.steps * sizes_.units_stride), stream_);
-    keys_.upload(plan.keys.span().first(rows), stream_);
-    test_due_.upload(plan.test_due.span().first(rows), stream_);
-    test_keys_.upload(plan.test_keys.span().first(rows * sizes_.draws), stream_);
-    if (sizes_.drawn) {
-      places_.upload(plan.places.span().first(rows * sizes_.steps * sizes_.batch), stream_);
-      test_places_.upload(plan.test_places.span().first(rows * sizes_.draws * sizes_.tests), stream_);
-      more_.upload(plan.more.span().first(rows * sizes_.more), stream_);
-    }
+  void queue(Chunk& chunk) {
+    if (chunk.units_most > static_cast<std::size_t>(args_.units_most)) capture(chunk.units_most);
+    const std::size_t rows = chunk.epochs * trials_.size();
+    const auto upload = [&](auto& to, auto& from) {
+      to.upload(from.span().first(from.size() / sizes_.epochs_most * chunk.epochs), stream_);
+    };
+    upload(lists_.steps, chunk.plan.steps);
+    upload(lists_.units, chunk.plan.units);
+    upload(lists_.keys, chunk.plan.keys);
+    upload(lists_.test_due, chunk.plan.test_due);
+    upload(lists_.test_keys, chunk.plan.test_keys);
+    upload(lists_.places, chunk.plan.places);
+    upload(lists_.test_places, chunk.plan.test_places);
+    upload(lists_.more, chunk.plan.more);
     bad_.zero(stream_);
     epoch_.upload(before_first_.span(), stream_);
     chunk.begin.record(stream_);
-    for (std::size_t e = 0; e < plan.epochs; ++e) {
+    for (std::size_t e = 0; e < chunk.epochs; ++e) {
       graph_.launch(stream_);
-      if (e + 1 == plan.epochs) chunk.last_test.record(stream_);
+      if (e + 1 == chunk.epochs) chunk.last_test.record(stream_);
       if (sizes_.tests == 0 || !chunk.tested(e)) continue;
       for (std::size_t draw = 0; draw < sizes_.draws; ++draw) {
         launch(shape_.kernels->test[args_.elu()], trials_.size() * static_cast<std::size_t>(args_.test_units_most),
@@ -445,14 +412,14 @@ class GroupLane final : public Lane {
   }
 
   // The device's time shared out among the trials: a test takes as long as that after the chunk's last epoch.
-  Timing time_of(const Chunk& chunk) {
+  Timing time_of(Chunk& chunk) {
     const double all = Event::ms(chunk.begin, chunk.end);
     epoch_milliseconds_ = all / static_cast<double>(chunk.epochs);
     if (chunk.tested(chunk.epochs - 1)) test_milliseconds_ = Event::ms(chunk.last_test, chunk.end);
     double tests = 0, trial_epochs = 0, trial_tests = 0;
     for (std::size_t e = 0; e < chunk.epochs; ++e) tests += chunk.tested(e) ? test_milliseconds_ : 0;
     for (const std::size_t epochs : chunk.epochs_of) trial_epochs += static_cast<double>(epochs);
-    for (const int due : chunk.test_due) trial_tests += due;
+    for (const int due : chunk.plan.test_due.span().first(chunk.epochs * trials_.size())) trial_tests += due;
     tests = std::min(tests, all);
     return {(all - tests) * 1e-3 / std::max(1.0, trial_epochs), tests * 1e-3 / std::max(1.0, trial_tests)};
   }
@@ -466,7 +433,7 @@ class GroupLane final : public Lane {
       output.tally.add(outcome.loss, outcome.correct > 0);
     }
     output.seconds = timing.epoch;
-    if (chunk.test_due[row] == 0) return output;
+    if (chunk.plan.test_due.data()[row] == 0) return output;
     output.eval_seconds = timing.test;
     const std::size_t stride = sizes_.tests * job_.model.classes;
     output.tests = {chunk.logits.span().subspan(row * sizes_.draws * stride, sizes_.draws * stride), job_.model.classes,
@@ -480,23 +447,19 @@ class GroupLane final : public Lane {
   Stream& stream_;
   const Shape& shape_;
   const DeviceDraws& draws_;
-  Planner planner_;
   PlanSizes sizes_;
+  std::vector<std::uint64_t> planned_;  ///< per trial: Adam's steps
   States states_;
   DeviceTargets targets_;
   Workspace workspace_;
   Args args_{};
   Graph graph_;
-  DeviceArray<Unit> test_units_, units_;
-  DeviceArray<int> test_counts_, test_due_, bad_, epoch_;
-  DeviceArray<StepEntry> steps_;
-  DeviceArray<EpochKeys> keys_;
-  DeviceArray<uint2> test_keys_;
-  DeviceArray<unsigned> places_, test_places_, more_;
+  Lists<DeviceArray> lists_;
+  DeviceArray<Unit> test_units_;
+  DeviceArray<int> test_counts_, bad_, epoch_;
   DeviceArray<Outcome> outcomes_;
   DeviceArray<float> logits_, squares_;
   PinnedArray<int> before_first_;
-  std::array<Plan, 2> plans_;
   std::array<Chunk, 2> chunks_;
   std::size_t chunk_ = 1, begun_ = 0, collected_ = 0;
   double epoch_milliseconds_ = 0, test_milliseconds_ = 0;

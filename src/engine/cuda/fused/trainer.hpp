@@ -64,7 +64,7 @@ class Tables {
   DeviceTargets targets_;
   Loss loss_;
   DeviceArray<unsigned short> offsets_, neighbours_;
-  DeviceArray<Half> features_;
+  DeviceArray<float> features_;
   DeviceArray<unsigned> pairs_;
 };
 
@@ -102,9 +102,9 @@ class States {
 /// What the update of a batch needs between the two kernels of a step.
 class Workspace {
  public:
-  /// Room for batches of up to `units` units and `graphs` graphs; grows, never shrinks. Nothing may be running.
-  void reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs, Stream& stream);
-  void place(Args& args);
+  /// Room for batches of args.batch graphs in up to args.units_most units; grows, never shrinks. Nothing may be
+  /// running.
+  void reserve(const Shape& shape, Args& args, Stream& stream);
 
  private:
   DeviceArray<Half> slots_;

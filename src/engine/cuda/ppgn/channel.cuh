@@ -42,21 +42,6 @@ struct PpgnChannelPlace {
   }
 };
 
-/// One of the two, field by field: an index into a kernel's parameters would copy them all to the stack.
-template <class T>
-__device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChannelTasks<T>& all) {
-  const bool second = blockIdx.x % all.count == 1;
-  PpgnChannelTask<T> task;
-  task.left = second ? all.task[1].left : all.task[0].left;
-  task.right = second ? all.task[1].right : all.task[0].right;
-  task.out = second ? all.task[1].out : all.task[0].out;
-  task.mask = second ? all.task[1].mask : all.task[0].mask;
-  task.row_scale = second ? all.task[1].row_scale : all.task[0].row_scale;
-  task.left_transposed = second ? all.task[1].left_transposed : all.task[0].left_transposed;
-  task.right_transposed = second ? all.task[1].right_transposed : all.task[0].right_transposed;
-  return task;
-}
-
 /// Where the entries of factors are, for kSpan steps of depth from z0 on: stages × lines × 16 steps into `table`.
 __device__ __forceinline__ void ppgn_find_factors(const PpgnChannelPlace& place, const std::uint32_t* pairs,
                                                   bool left_transposed, bool right_transposed, unsigned z0,
@@ -282,7 +267,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
     ppgn_channel32_kernel(const PpgnChannelTasks<float> all) {
   ppgn_begin();
   using Tile = PpgnChannelTile;
-  const PpgnChannelTask<float> task = ppgn_channel_task(all);
+  const PpgnChannelTask<float> task = blockIdx.x % all.count == 1 ? all.task[1] : all.task[0];
   const unsigned groups = (all.channels + 31) / 32;
   const unsigned channel = blockIdx.x / all.count % groups * 32 + threadIdx.x % 32;
   const PpgnChannelPlace place(all.graphs, all.graph_count, blockIdx.x / all.count / groups);

@@ -42,8 +42,9 @@ struct PpgnLayout {
     Layer skip;           ///< of the block's input, then the product
     unsigned inputs = 0;  ///< padded channels of the block's input
   };
-  struct Part {
-    std::size_t flat, device, rows, columns, flat_stride, device_stride;
+  /// Numbers that stand side by side in both orders.
+  struct Run {
+    std::size_t flat, device, count;
   };
 
   explicit PpgnLayout(const nn::ModelConfig& config)
@@ -71,25 +72,21 @@ struct PpgnLayout {
     }
     vote_bias = size;
     for (std::uint32_t b = 0; b < config.layers; ++b) {
-      parts.push_back({layout.at("vote." + std::to_string(b) + ".bias").offset, size, 1, classes, 0, 0});
+      runs.push_back({layout.at("vote." + std::to_string(b) + ".bias").offset, size, classes});
       size += bias_stride;
     }
   }
 
   /// From nn::layout order to the device's; `device` must be zeros where it is padding.
   void spread(std::span<const float> flat, std::span<float> device) const {
-    each_row([&](std::size_t from, std::size_t to, std::size_t count) {
-      std::copy_n(flat.data() + from, count, device.data() + to);
-    });
+    for (const Run& run : runs) std::copy_n(flat.data() + run.flat, run.count, device.data() + run.device);
   }
   void gather(std::span<const float> device, std::span<float> flat) const {
-    each_row([&](std::size_t to, std::size_t from, std::size_t count) {
-      std::copy_n(device.data() + from, count, flat.data() + to);
-    });
+    for (const Run& run : runs) std::copy_n(device.data() + run.device, run.count, flat.data() + run.flat);
   }
 
   std::vector<Block> blocks;
-  std::vector<Part> parts;
+  std::vector<Run> runs;
   unsigned channels;  ///< the width, padded
   unsigned classes;
   /// The votes: blocks × classes × 2 · channels weights, then blocks × bias_stride biases.
@@ -105,24 +102,18 @@ struct PpgnLayout {
     place_matrix(layout.at(name + ".weight"), layer.stride, inputs);
     layer.bias = size += std::size_t{channels} * layer.stride;
     const nn::Tensor& bias = layout.at(name + ".bias");
-    parts.push_back({bias.offset, size, 1, bias.size, 0, 0});
+    runs.push_back({bias.offset, size, bias.size});
     size += channels;
     return layer;
   }
   void place_matrix(const nn::Tensor& tensor, std::size_t stride, std::initializer_list<unsigned> inputs) {
     std::size_t flat = tensor.offset, at = size;
     for (const unsigned count : inputs) {
-      parts.push_back({flat, at, tensor.shape[0], count, tensor.shape[1], stride});
+      for (std::size_t r = 0; r < tensor.shape[0]; ++r) {
+        runs.push_back({flat + r * tensor.shape[1], at + r * stride, count});
+      }
       flat += count;
       at += ppgn_padded(count);
-    }
-  }
-  template <class Body>
-  void each_row(const Body& body) const {
-    for (const Part& part : parts) {
-      for (std::size_t r = 0; r < part.rows; ++r) {
-        body(part.flat + r * part.flat_stride, part.device + r * part.device_stride, part.columns);
-      }
     }
   }
 };

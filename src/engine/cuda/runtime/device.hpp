@@ -193,24 +193,7 @@ void launch_with(bool dependent, void (*kernel)(Parameters...), std::size_t bloc
 /// Work that is queued again and again, at the cost of one launch.
 class Graph {
  public:
-  template <class Work>
-  static Graph capture(Stream& stream, Work work) {
-    Graph graph;
-    graph.record(stream, work);
-    return graph;
-  }
-  void launch(Stream& stream) const { check(cudaGraphLaunch(exec_.get(), stream.handle()), "launching a graph"); }
-  /// Launches other work of the same kind: kernels with other arguments, which costs less than to queue them.
-  template <class Work>
-  void launch(Stream& stream, Work work) {
-    record(stream, work);
-    launch(stream);
-  }
-
- private:
-  struct Deleter {
-    void operator()(cudaGraphExec_t graph) const noexcept { (void)cudaGraphExecDestroy(graph); }
-  };
+  /// In place of other work: best of the same kind, kernels with other arguments.
   template <class Work>
   void record(Stream& stream, const Work& work) {
     check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeThreadLocal), "recording a graph");
@@ -231,6 +214,18 @@ class Graph {
     cudaGraphDestroy(captured);
     check(status, "preparing a graph");
   }
+  void launch(Stream& stream) const { check(cudaGraphLaunch(exec_.get(), stream.handle()), "launching a graph"); }
+  /// Records and launches, which costs less than to queue kernels of the same kind.
+  template <class Work>
+  void launch(Stream& stream, Work work) {
+    record(stream, work);
+    launch(stream);
+  }
+
+ private:
+  struct Deleter {
+    void operator()(cudaGraphExec_t graph) const noexcept { (void)cudaGraphExecDestroy(graph); }
+  };
   std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Deleter> exec_;
 };
 
