@@ -126,7 +126,7 @@ struct ReadoutOp {
   std::size_t out = nn::kNone;    ///< of rows there is nothing
   std::size_t level = nn::kNone;  ///< none: every row counts `copies` times
   float copies = 1;
-  Pooled which{};
+  nn::Link which = nn::Link::whole;
   nn::Reduce reduce{};
   uint32_t pooled = 0;     ///< its first column among all that are pooled
   std::size_t source = 0;  ///< which of the readouts it is
