@@ -13,8 +13,8 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 /// The rows that a readout takes, and its parts: kPart rows of a graph together, graph after graph.
 struct PoolSource {
-  const LevelEnds* ends;  ///< or null: every row counts `copies` times
-  Pooled which;
+  const LevelEnds* ends;                         ///< or null: every row counts `copies` times
+  nn::Link which;                                ///< see is_pooled()
   const uint32_t *base, *part_base, *node_base;  ///< graphs + 1
   float* values;                                 ///< parts × width
   uint32_t* rows;                                ///< parts × width: for max, the first row of the graph that has it
@@ -212,9 +212,9 @@ __device__ __forceinline__ float pool_share(const GraphStep& step, const PoolSou
   if (step.reduce == nn::Reduce::sum) return from.copies;
   if (from.ends != nullptr) return 1 / from.ends[id].total;
   uint32_t count = from.base[graph + 1] - from.base[graph];
-  if (from.which != Pooled::all) {
+  if (from.which != nn::Link::whole) {
     const uint32_t nodes = from.node_base[graph + 1] - from.node_base[graph];
-    count = from.which == Pooled::diagonal ? nodes : count - nodes;
+    count = from.which == nn::Link::diagonal ? nodes : count - nodes;
   }
   return count == 0 ? 0.0f : 1 / static_cast<float>(count);
 }

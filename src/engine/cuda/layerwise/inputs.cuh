@@ -234,11 +234,10 @@ __global__ void __launch_bounds__(kThreads, 4) rows_kernel(RowsArguments a, Rows
 
 enum class From : uint32_t { copy, members, whole };
 
-/// Which rows of a graph a readout takes: all, or of pairs (v, v) or the others.
-enum class Pooled : uint32_t { all, diagonal, rest };
-__device__ __forceinline__ bool is_pooled(Pooled which, const uint32_t* node_base, uint32_t b, uint32_t local) {
-  if (which == Pooled::all) return true;
-  return (local % (node_base[b + 1] - node_base[b] + 1) == 0) == (which == Pooled::diagonal);
+/// Whether a readout takes a row of a graph: all (whole), or of pairs (v, v) (diagonal) or the others (rest).
+__device__ __forceinline__ bool is_pooled(nn::Link which, const uint32_t* node_base, uint32_t b, uint32_t local) {
+  if (which == nn::Link::whole) return true;
+  return (local % (node_base[b + 1] - node_base[b] + 1) == 0) == (which == nn::Link::diagonal);
 }
 
 template <class P>
@@ -256,7 +255,7 @@ struct SpreadArguments {
   uint32_t nodes;            ///< members: of a set
   // members, whole
   nn::Reduce reduce;
-  Pooled which;  ///< whole
+  nn::Link which;  ///< whole: of the readout
   const uint32_t* node_base;
   const float* d_pooled;    ///< whole: graphs × pooled_size
   const uint32_t* winners;  ///< whole, max

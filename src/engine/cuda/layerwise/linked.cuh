@@ -1,8 +1,8 @@
 #pragma once
 /// A linear step over links, as kernels: what a GraphConv is, with one operand of two matrices, or anything with more
-/// operands (kMore), of which some may be rows that see themselves alone. Backwards gradients are gathered,
-/// never scattered, so that nothing depends on timing: every block of threads adds up its share of the weights'
-/// gradient in registers and leaves it in a slot of its own; Adam (ends.cuh) adds up the slots.
+/// operands (kMore), of which some may be rows that see themselves alone. Backwards gradients are gathered, never
+/// scattered, so that nothing depends on timing: every block of threads adds up its share of the weights' gradient in
+/// registers and leaves it in a slot of its own; Adam (ends.cuh) adds up the slots.
 #include "engine/cuda/layerwise/rows.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

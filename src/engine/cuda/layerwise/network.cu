@@ -668,8 +668,7 @@ class Maker {
       }
     }
     if (from.space == nn::Space::arc && !out_.shape.wanted.directed) op.copies = 2;  // a row stands for two arcs
-    if (term.link == nn::Link::diagonal) op.which = Pooled::diagonal;
-    if (term.link == nn::Link::rest) op.which = Pooled::rest;
+    if (term.link == nn::Link::diagonal || term.link == nn::Link::rest) op.which = term.link;
     op.reduce = term.reduce;
     op.pooled = out_.pooled;
     op.source = out_.readouts.size();

@@ -123,10 +123,10 @@ struct ProductOp {
 /// An aggregate over the whole graph; what is left of it is a step over graphs.
 struct ReadoutOp {
   Reading in{};
-  std::size_t out = nn::kNone;    ///< of rows there is nothing
+  std::size_t out = nn::kNone;    ///< it makes no rows
   std::size_t level = nn::kNone;  ///< none: every row counts `copies` times
   float copies = 1;
-  Pooled which{};
+  nn::Link which = nn::Link::whole;
   nn::Reduce reduce{};
   uint32_t pooled = 0;     ///< its first column among all that are pooled
   std::size_t source = 0;  ///< which of the readouts it is
@@ -135,7 +135,7 @@ struct ReadoutOp {
 /// The loss of every row; where there is one, there are no steps over graphs.
 struct LossOp {
   Reading in{};
-  std::size_t out = nn::kNone;  ///< nothing
+  std::size_t out = nn::kNone;  ///< it makes no rows
 };
 
 using Op = std::variant<RowsOp, LinearOp, GatherOp, NormOp, ProductOp, ReadoutOp, LossOp>;
