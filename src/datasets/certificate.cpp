@@ -70,16 +70,15 @@ struct ExpExamination : Examination {
   std::vector<Edge> added{};  ///< of a CORRUPT pair
 
   void run() {
-    find_subset();
-    check_formulas();
-    check_graphs();
-  }
-
-  void find_subset() {
     added = added_edges(unsat, sat);
     out.subset = expectation.subset.value_or(added.empty() ? Subset::exp : Subset::corrupt);
-    if (out.subset == Subset::exp) return added.clear();
-    if (added.empty()) fail("corrupt-edges", "the satisfiable graph is not the unsatisfiable one plus edges");
+    if (out.subset == Subset::exp) {
+      added.clear();
+    } else if (added.empty()) {
+      fail("corrupt-edges", "the satisfiable graph is not the unsatisfiable one plus edges");
+    }
+    check_formulas();
+    check_graphs();
   }
 
   /// Whether the unsatisfiable graph's verdict holds: the solver on the whole, and all assignments of the component

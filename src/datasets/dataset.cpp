@@ -106,9 +106,8 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
   data.set = read_graphs(path, format, cleaning);
   data.name = data.set.name;
   std::error_code ignored;
-  const bool packed = !std::filesystem::is_directory(path, ignored) &&
-                      std::filesystem::is_regular_file(path, ignored) &&
-                      locate_graphs(path, format).format == Format::packed;
+  const bool packed =
+      std::filesystem::is_regular_file(path, ignored) && locate_graphs(path, format).format == Format::packed;
   data.hash = packed ? packed_hash(path) : content_hash(data.set);
   const std::filesystem::path manifest = path / "manifest.json";
   if (!std::filesystem::is_directory(path, ignored) || !std::filesystem::exists(manifest, ignored)) return data;

@@ -149,14 +149,11 @@ Graph disjoint_union(const Graph& a, const Graph& b) {
   for (const auto& [u, v] : b.edges()) edges.emplace_back(u + a.num_nodes(), v + a.num_nodes());
   std::vector<NodeType> types(a.types().begin(), a.types().end());
   types.insert(types.end(), b.types().begin(), b.types().end());
-  std::vector<EdgeLabel> labels;
-  if (a.has_edge_labels() || b.has_edge_labels()) {
-    labels = a.labels_of_edges();
-    labels.resize(a.num_edges());
-    const std::vector<EdgeLabel> more = b.labels_of_edges();
-    labels.insert(labels.end(), more.begin(), more.end());
-    labels.resize(edges.size());
-  }
+  std::vector<EdgeLabel> labels = a.labels_of_edges();
+  labels.resize(a.num_edges());
+  const std::vector<EdgeLabel> more = b.labels_of_edges();
+  labels.insert(labels.end(), more.begin(), more.end());
+  labels.resize(edges.size());
   return Graph::from_edges(a.num_nodes() + b.num_nodes(), edges, types, labels);
 }
 

@@ -30,6 +30,7 @@ std::vector<unsigned> ranks_of(std::span<const std::uint32_t> values, std::vecto
 /// many. All of that is the same for isomorphic graphs, and so is the order in which the canonical labelling takes the
 /// graph's own nodes.
 std::vector<Node> canonical_labelling(const Graph& graph, AutomorphismHook hook = nullptr, void* user = nullptr) {
+  if (graph.num_nodes() == 0) return {};
   bliss::Graph native(graph.num_nodes());
   // With component recursion bliss 0.73 leaks what Partition::cr_init() allocates, on every call.
   native.set_component_recursion(false);
@@ -68,14 +69,10 @@ std::vector<Node> canonical_labelling(const Graph& graph, AutomorphismHook hook 
 
 }  // namespace
 
-Graph canonical_form(const Graph& graph) {
-  if (graph.num_nodes() == 0) return graph;
-  return graph.relabelled(canonical_labelling(graph));
-}
+Graph canonical_form(const Graph& graph) { return graph.relabelled(canonical_labelling(graph)); }
 
 std::optional<std::vector<Node>> isomorphism(const Graph& a, const Graph& b) {
   if (a.num_nodes() != b.num_nodes() || a.num_edges() != b.num_edges()) return std::nullopt;
-  if (a.num_nodes() == 0) return std::vector<Node>{};
   const std::vector<Node> place_a = canonical_labelling(a);
   const std::vector<Node> place_b = canonical_labelling(b);
   std::vector<Node> node_at(b.num_nodes());
@@ -87,7 +84,6 @@ std::optional<std::vector<Node>> isomorphism(const Graph& a, const Graph& b) {
 }
 
 std::vector<Node> canonical_orbits(const Graph& graph) {
-  if (graph.num_nodes() == 0) return {};
   struct Forest {  // trees of nodes known to be in one orbit
     std::vector<Node> up;
     Node root(Node v) {

@@ -151,9 +151,7 @@ Contents contents_of(const datasets::Dataset& dataset) {
   std::map<int, std::uint64_t> counts;
   for (const int label : set.labels) ++counts[label];
   out.labels.assign(counts.begin(), counts.end());
-  if (!set.targets.empty()) {
-    for (std::size_t c = 0; c < set.target_dim; ++c) out.targets.push_back(target_of(set, c));
-  }
+  for (std::size_t c = 0; c < set.target_dim; ++c) out.targets.push_back(target_of(set, c));
   return out;
 }
 
