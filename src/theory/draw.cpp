@@ -100,8 +100,6 @@ std::string escaped(const std::string& text, std::span<const std::pair<char, con
   return out;
 }
 
-std::string sum_text(const Weight& w) { return fmt::format("{}{}", w.value, kSum[static_cast<int>(w.kind)]); }
-
 /// An order for each column in which lines cross little: repeated sorting by the mean place of the units before.
 std::vector<std::vector<std::size_t>> places(const Drawing& d) {
   std::vector<std::vector<std::size_t>> place;
@@ -217,9 +215,9 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
     const double shift = (static_cast<double>(static_cast<int>(w.kind)) - 1) * 6;
     out += fmt::format(
         "<path d=\"M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" stroke=\"{}\" "
-        "stroke-width=\"1.6\"{}><title>{}</title></path>\n",
+        "stroke-width=\"1.6\"{}><title>{}{}</title></path>\n",
         x1, y1 + shift, x1 + bend, y1 + shift, x2 - bend, y2 + shift, x2, y2 + shift, kColour[static_cast<int>(w.kind)],
-        w.value < 0 ? " stroke-dasharray=\"5 4\"" : "", sum_text(w));
+        w.value < 0 ? " stroke-dasharray=\"5 4\"" : "", w.value, kSum[static_cast<int>(w.kind)]);
     if (std::abs(w.value) != 1) {
       out +=
           fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\" fill=\"{}\">{}</text>\n",

@@ -212,19 +212,17 @@ GraphFunction function_from_file(const std::filesystem::path& path, Node max_nod
     double value = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (number.empty() || error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
-      lines.here().fail(fmt::format("expected a graph6 code and a number, found {}", shown(line)));
+      lines.here().fail("expected a graph6 code and a number, found {}", shown(line));
     }
     const Graph graph = parse_graph6_line(code, lines.here(), budget);
     if (graph.num_nodes() == 0 || graph.num_nodes() > max_nodes) {
-      lines.here().fail(
-          fmt::format("the graph has {} nodes; the function is on graphs of 1 to {}", graph.num_nodes(), max_nodes));
+      lines.here().fail("the graph has {} nodes; the function is on graphs of 1 to {}", graph.num_nodes(), max_nodes);
     }
     const auto [at, fresh] = table.emplace(std::pair(graph.num_nodes(), canonical_form(graph).edges()), value);
     if (!fresh && at->second != value) {
       lines.here().fail(
-          fmt::format("an isomorphic graph has value {} on an earlier line, this one {}; an invariant "
-                      "function gives both the same",
-                      at->second, value));
+          "an isomorphic graph has value {} on an earlier line, this one {}; an invariant function gives both the same",
+          at->second, value);
     }
   }
   return {path.filename().string(),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <limits>
 
 #include "support/error.hpp"
@@ -21,6 +20,18 @@ std::uint32_t last_of(std::size_t count) {
     throw InputError("these graphs have 2^32 - 1 classes of sets or more in one round");
   }
   return static_cast<std::uint32_t>(count - 1);
+}
+
+// Sorts a few numbers.
+void sort_few(std::span<std::uint32_t> list) {
+  if (list.size() > 24) return std::sort(list.begin(), list.end());
+  std::uint32_t* const begin = list.data();
+  for (std::size_t i = 1; i < list.size(); ++i) {
+    const std::uint32_t value = begin[i];
+    std::uint32_t* at = begin + i;
+    for (; at > begin && at[-1] > value; --at) *at = at[-1];
+    *at = value;
+  }
 }
 
 // A 64-bit hash of a list, for finding candidates.
@@ -46,75 +57,59 @@ void append(QuotientStep& step, std::uint32_t root, std::span<const std::uint32_
   step.offsets.push_back(step.columns.size());
 }
 
-// Numbers of classes by first occurrence, of those in `out` and its tables. Whole signatures are compared; hashes only
-// find candidates. Of round 0, by type and the ascending colours of its nodes, or none:
-std::uint32_t find_start(Quotient& out, InternTable& table, SetType type, std::span<const std::uint32_t> base) {
-  const auto equal = [&](std::uint32_t id) {
-    return out.types[id] == type &&
-           std::ranges::equal(base, std::span(out.bases).subspan(id * base.size(), base.size()));
-  };
-  return table.find_or_add(hash_list(type, base), equal, [&] {
-    out.types.push_back(type);
-    out.bases.insert(out.bases.end(), base.begin(), base.end());
-    return last_of(out.types.size());
-  });
-}
-
-// What makes a class of a later round: what it was in the round before, and its neighbours, ascending.
-struct Signature {
-  std::uint32_t root = 0;
-  std::vector<std::uint32_t> list;
-  std::uint64_t hash = 0;
-
-  void finish(std::uint32_t before) {
-    boost::sort::pdqsort(list.begin(), list.end());
-    root = before;
-    hash = hash_list(root, list);
+// Numbers all sets of a graph by first occurrence: now[s] of what signature(s, list) gives, a head and a list it fills.
+// Whole signatures are compared; hashes only find candidates. Tells added(head, list) of every new one.
+template <class Signature, class Added>
+void number_sets(std::vector<std::uint32_t>& now, const Signature& signature, const Added& added) {
+  InternTable table(now.size());
+  std::vector<std::uint64_t> heads;
+  std::vector<std::size_t> ends = {0};
+  std::vector<std::uint32_t> lists, list;
+  for (std::size_t s = 0; s < now.size(); ++s) {
+    const std::uint64_t head = signature(s, list);
+    const auto same = [&](std::uint32_t id) {
+      return heads[id] == head && std::ranges::equal(list, std::span(lists).subspan(ends[id], ends[id + 1] - ends[id]));
+    };
+    now[s] = table.find_or_add(hash_list(head, list), same, [&] {
+      added(head, list);
+      heads.push_back(head);
+      lists.insert(lists.end(), list.begin(), list.end());
+      ends.push_back(lists.size());
+      return static_cast<std::uint32_t>(heads.size() - 1);
+    });
   }
-};
-
-std::uint32_t find_class(QuotientStep& step, InternTable& table, const Signature& wanted) {
-  const auto& list = wanted.list;
-  const auto equal = [&](std::uint32_t id) {
-    if (step.roots[id] != wanted.root) return false;
-    std::size_t i = 0;
-    for (std::uint64_t e = step.offsets[id]; e < step.offsets[id + 1]; ++e) {
-      const std::size_t last = i + step.counts[e] - 1;
-      if (last >= list.size() || list[i] != step.columns[e] || list[last] != step.columns[e]) return false;
-      i = last + 1;
-    }
-    return i == list.size();
-  };
-  return table.find_or_add(wanted.hash, equal, [&] {
-    append(step, wanted.root, list);
-    return last_of(step.roots.size());
-  });
 }
 
 // One graph alone, with the classes of its sets in the last round. Steps end with the first that makes no new class: it
 // is all those after it.
 Quotient of_one(const Graph& graph, const QuotientOptions& options, std::span<const std::uint32_t> node_colours) {
+  using List = std::vector<std::uint32_t>;
   const SetGraph sets = make_set_graph(graph, options.kind);
   Quotient out;
-  std::vector<std::uint32_t> now(sets.size()), before(sets.size()), colours;
-  InternTable starts(sets.size());
-  for (std::size_t s = 0; s < sets.size(); ++s) {
+  List now(sets.size()), before(sets.size());
+  const auto start = [&](std::size_t s, List& colours) {
     colours.clear();
     for (std::size_t i = 0; !node_colours.empty() && i < sets.k; ++i) colours.push_back(node_colours[sets.set(s)[i]]);
     std::sort(colours.begin(), colours.end());
-    now[s] = find_start(out, starts, sets.types[s], colours);
-  }
-  Signature around;
+    return sets.types[s];
+  };
+  number_sets(now, start, [&](SetType type, const List& colours) {
+    out.types.push_back(type);
+    out.bases.insert(out.bases.end(), colours.begin(), colours.end());
+  });
   for (std::size_t l = 1; l <= options.rounds; ++l) {
     now.swap(before);
+    const auto around = [&](std::size_t s, List& classes) {
+      const auto neighbours = sets.neighbours(s);
+      classes.resize(neighbours.size());
+      for (std::size_t i = 0; i < neighbours.size(); ++i) classes[i] = before[neighbours[i]];
+      sort_few(classes);
+      return std::uint64_t{before[s]};
+    };
     QuotientStep& step = out.steps.emplace_back();
-    InternTable classes(sets.size());
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      around.list.clear();
-      for (const std::uint32_t t : sets.neighbours(s)) around.list.push_back(before[t]);
-      around.finish(before[s]);
-      now[s] = find_class(step, classes, around);
-    }
+    number_sets(now, around, [&](std::uint64_t root, const List& classes) {
+      append(step, static_cast<std::uint32_t>(root), classes);
+    });
     // A refinement with as many classes is the same partition, numbered the same way.
     if (out.size(l) == out.size(l - 1)) break;
   }
@@ -122,7 +117,8 @@ Quotient of_one(const Graph& graph, const QuotientOptions& options, std::span<co
   return out;
 }
 
-// Numbers the classes of one graph after another over all of them.
+// Numbers the classes of one graph after another over all of them, by first occurrence. Whole signatures are compared;
+// hashes only find candidates.
 class Merger {
  public:
   Merger(Quotient& out, const QuotientOptions& options)
@@ -132,11 +128,7 @@ class Merger {
   }
 
   void add(const Quotient& own) {
-    const std::size_t k = own.bases.empty() ? 0 : options_.kind.k;
-    now_.clear();
-    for (std::size_t c = 0; c < own.types.size(); ++c) {
-      now_.push_back(find_start(out_, tables_[0], own.types[c], std::span(own.bases).subspan(c * k, k)));
-    }
+    begin(own);
     for (std::size_t l = 1; l <= options_.rounds; ++l) next(l, own.steps[std::min(l, own.steps.size()) - 1]);
     const std::size_t first = out_.classes.size();
     out_.classes.insert(out_.classes.end(), now_.begin(), now_.end());
@@ -151,6 +143,29 @@ class Merger {
   }
 
  private:
+  // What makes a class.
+  struct Signature {
+    std::uint32_t root = 0;
+    std::vector<std::uint32_t> list;
+    std::uint64_t hash = 0;
+  };
+
+  void begin(const Quotient& own) {
+    const std::size_t k = own.bases.empty() ? 0 : options_.kind.k;
+    now_.clear();
+    for (std::size_t c = 0; c < own.types.size(); ++c) {
+      const auto base = std::span(own.bases).subspan(c * k, k);
+      const auto equal = [&](std::uint32_t id) {
+        return out_.types[id] == own.types[c] && std::ranges::equal(base, std::span(out_.bases).subspan(id * k, k));
+      };
+      now_.push_back(tables_[0].find_or_add(hash_list(own.types[c], base), equal, [&] {
+        out_.types.push_back(own.types[c]);
+        out_.bases.insert(out_.bases.end(), base.begin(), base.end());
+        return last_of(out_.types.size());
+      }));
+    }
+  }
+
   // Lookups miss the cache, so signatures are made a few ahead of them.
   void next(std::size_t l, const QuotientStep& own) {
     now_.swap(before_);
@@ -158,16 +173,37 @@ class Merger {
     for (std::size_t first = 0; first < own.size(); first += ahead_.size()) {
       const auto ahead = std::span(ahead_).first(std::min(ahead_.size(), own.size() - first));
       for (std::size_t i = 0; i < ahead.size(); ++i) {
-        auto& list = ahead[i].list;
+        auto& [root, list, hash] = ahead[i];
         list.clear();
         for (std::uint64_t e = own.offsets[first + i]; e < own.offsets[first + i + 1]; ++e) {
-          list.insert(list.end(), own.counts[e], before_[own.columns[e]]);
+          for (unsigned left = own.counts[e]; left > 0; --left) list.push_back(before_[own.columns[e]]);
         }
-        ahead[i].finish(before_[own.roots[first + i]]);
-        tables_[l].prefetch(ahead[i].hash);
+        sort_few(list);
+        root = before_[own.roots[first + i]];
+        hash = hash_list(root, list);
+        tables_[l].prefetch(hash);
       }
-      for (const Signature& signature : ahead) now_.push_back(find_class(out_.steps[l - 1], tables_[l], signature));
+      for (const Signature& signature : ahead) now_.push_back(find(l, signature));
     }
+  }
+
+  std::uint32_t find(std::size_t l, const Signature& wanted) {
+    QuotientStep& step = out_.steps[l - 1];
+    const std::vector<std::uint32_t>& list = wanted.list;
+    const auto equal = [&](std::uint32_t id) {
+      if (step.roots[id] != wanted.root) return false;
+      std::size_t i = 0;
+      for (std::uint64_t e = step.offsets[id]; e < step.offsets[id + 1]; ++e) {
+        const std::size_t last = i + step.counts[e] - 1;
+        if (last >= list.size() || list[i] != step.columns[e] || list[last] != step.columns[e]) return false;
+        i = last + 1;
+      }
+      return i == list.size();
+    };
+    return tables_[l].find_or_add(wanted.hash, equal, [&] {
+      append(step, wanted.root, list);
+      return last_of(step.roots.size());
+    });
   }
 
   Quotient& out_;
