@@ -106,11 +106,12 @@ StoredRun distinguish(const Request& request, Settings settings, const PairSet& 
                            config.model.width, random_inputs(settings)));
   listener.say(fmt::format("engine  {}", engine->description()));
 
-  StoredRun run{
-      settings,
-      {config.data.path, config.data.format, request.only, kVersion, config.engine.description, refine(pairs, threads)},
-      {}};
-  if (!request.out.empty()) write_origin(request.out, run.origin);
+  StoredRun run{.settings = settings,
+                .only = request.only,
+                .version = kVersion,
+                .engine = config.engine.description,
+                .pairs = refine(pairs, threads)};
+  if (!request.out.empty()) write_origin(request.out, run);
   const std::size_t before = records.results().size();
   // What this call added, for reports.
   const auto log = [&] {
@@ -163,7 +164,7 @@ CategoryRow count(const StoredRun& run, std::string name, const std::function<bo
   row.name = std::move(name);
   row.told.resize(run.settings.seeds);
   row.controls.resize(run.settings.seeds);
-  for (const KnownPair& pair : run.origin.pairs) {
+  for (const KnownPair& pair : run.pairs) {
     if (!which(pair)) continue;
     ++row.pairs;
     row.one += pair.one ? 1 : 0;
@@ -173,7 +174,7 @@ CategoryRow count(const StoredRun& run, std::string name, const std::function<bo
   }
   for (const PairResult& result : run.results) {
     const std::uint64_t seed = result.seed - run.settings.config.seed;
-    if (seed >= row.told.size() || !which(run.origin.pairs[result.pair])) continue;
+    if (seed >= row.told.size() || !which(run.pairs[result.pair])) continue;
     row.told[seed] += result.verdict.told_apart ? 1 : 0;
     row.controls[seed] += result.control.told_apart ? 1 : 0;
   }
@@ -212,7 +213,7 @@ std::string test_in_words(const Settings& settings, std::size_t pairs) {
 
 std::vector<CategoryRow> count_rows(const StoredRun& run) {
   std::vector<CategoryRow> rows;
-  for (const KnownPair& pair : run.origin.pairs) {
+  for (const KnownPair& pair : run.pairs) {
     const std::string& name = pair.category;
     if (name.empty() || std::ranges::find(rows, name, &CategoryRow::name) != rows.end()) continue;
     rows.push_back(count(run, name, [&](const KnownPair& own) { return own.category == name; }));
@@ -239,7 +240,7 @@ std::string to_table(const StoredRun& run) {
   for (const CategoryRow& row : rows) text += line(row);
   if (rows.size() == 7) text += line(count_regular(run));
   for (const PairResult& result : run.results) {
-    const KnownPair& pair = run.origin.pairs[result.pair];
+    const KnownPair& pair = run.pairs[result.pair];
     if (!result.verdict.told_apart) {
       const bool isomorphic = pair.leaf == wl::LeafVerdict::isomorphic;
       text += fmt::format("pair {}, seed {}: not told apart{}: {}\n", pair.name, result.seed,
@@ -259,8 +260,8 @@ std::string to_table(const StoredRun& run) {
     text += fmt::format("seed {}: {:.2f} % of fresh draws are called by their right name\n", settings.config.seed + i,
                         100 * accuracy(run.results, settings, settings.config.seed + i));
   }
-  return text + fmt::format("{}; {}; {}\n", test_in_words(settings, run.origin.pairs.size()),
-                            counted(settings.seeds, "seed"), format_duration(run.seconds));
+  return text + fmt::format("{}; {}; {}\n", test_in_words(settings, run.pairs.size()), counted(settings.seeds, "seed"),
+                            format_duration(run.seconds));
 }
 
 nlohmann::ordered_json to_json(const StoredRun& run) {
@@ -281,8 +282,7 @@ nlohmann::ordered_json to_json(const StoredRun& run) {
   for (const char* list : {"failed", "failed_controls"}) json[list] = nlohmann::json::array();
   for (const PairResult& result : run.results) {
     const auto entry = [&](const Verdict& verdict) {
-      return nlohmann::ordered_json{
-          {"pair", run.origin.pairs[result.pair].name}, {"seed", result.seed}, {"p", verdict.p}};
+      return nlohmann::ordered_json{{"pair", run.pairs[result.pair].name}, {"seed", result.seed}, {"p", verdict.p}};
     };
     if (!result.verdict.told_apart) json["failed"].push_back(entry(result.verdict));
     if (result.control.told_apart) json["failed_controls"].push_back(entry(result.control));

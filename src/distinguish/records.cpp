@@ -198,17 +198,17 @@ std::vector<KnownPair> refine(const PairSet& pairs, unsigned threads) {
   return out;
 }
 
-void write_origin(const std::filesystem::path& folder, const Origin& origin) {
-  nlohmann::ordered_json json = {{"path", origin.path},
-                                 {"format", origin.format},
-                                 {"only", origin.only},
-                                 {"version", origin.version},
-                                 {"engine", origin.engine}};
+void write_origin(const std::filesystem::path& folder, const StoredRun& run) {
+  nlohmann::ordered_json json = {{"path", run.settings.config.data.path},
+                                 {"format", run.settings.config.data.format},
+                                 {"only", run.only},
+                                 {"version", run.version},
+                                 {"engine", run.engine}};
   // A line per pair: the file can be read by people, too.
   std::string text = json.dump(1);
   text.resize(text.size() - 2);
   std::vector<std::string> lines;
-  for (const KnownPair& pair : origin.pairs) {
+  for (const KnownPair& pair : run.pairs) {
     const nlohmann::ordered_json entry = {{"name", pair.name},
                                           {"category", pair.category},
                                           {"wl1", pair.one},
@@ -219,7 +219,7 @@ void write_origin(const std::filesystem::path& folder, const Origin& origin) {
   write_sealed(folder / kPairs, fmt::format("{},\n \"pairs\": [\n  {}\n ]\n}}\n", text, fmt::join(lines, ",\n  ")));
 }
 
-Origin read_origin(const std::filesystem::path& folder) {
+void read_origin(const std::filesystem::path& folder, StoredRun& run) {
   const std::filesystem::path path = folder / kPairs;
   if (!std::filesystem::exists(path)) {
     throw InputError::at(folder.string(), "",
@@ -231,21 +231,19 @@ Origin read_origin(const std::filesystem::path& folder) {
   check_seal(text, path.string());
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    Origin origin{json.at("path").get<std::string>(),
-                  json.at("format").get<std::string>(),
-                  json.at("only").get<std::vector<std::string>>(),
-                  json.at("version").get<std::string>(),
-                  json.at("engine").get<std::string>(),
-                  {}};
+    json.at("path").get_to(run.settings.config.data.path);
+    json.at("format").get_to(run.settings.config.data.format);
+    json.at("only").get_to(run.only);
+    json.at("version").get_to(run.version);
+    json.at("engine").get_to(run.engine);
     for (const nlohmann::json& entry : json.at("pairs")) {
-      KnownPair& pair = origin.pairs.emplace_back();
+      KnownPair& pair = run.pairs.emplace_back();
       entry.at("name").get_to(pair.name);
       entry.at("category").get_to(pair.category);
       entry.at("wl1").get_to(pair.one);
       if (!entry.at("wl2").is_null()) pair.two = entry.at("wl2").get<bool>();
       pair.leaf = parse_leaf(entry.at("leaves").get<std::string>());
     }
-    return origin;
   } catch (const nlohmann::json::exception& error) {
     throw InputError::at(path.string(), "", "is no record of pairs: {}", error.what());
   }
@@ -255,14 +253,12 @@ StoredRun load_run(const std::filesystem::path& folder) {
   if (!holds_run(folder)) throw InputError::at(folder.string(), "", "holds no run of distinguish");
   StoredRun run;
   run.settings = settings_from(read_asked(folder), (folder / kAsked).string());
-  run.origin = read_origin(folder);
-  run.settings.config.data.path = run.origin.path;
-  run.settings.config.data.format = run.origin.format;
+  read_origin(folder, run);
   run.results = read_results(folder);
   for (const PairResult& result : run.results) {
-    if (result.pair < run.origin.pairs.size()) continue;
+    if (result.pair < run.pairs.size()) continue;
     throw InputError::at((folder / kResults).string(), "", "has a result of pair {}, but there are {} pairs",
-                         result.pair, run.origin.pairs.size());
+                         result.pair, run.pairs.size());
   }
   run.log = read_entries(folder / "log.jsonl");
   for (const auto& call : run.log) run.seconds += call.value("seconds", 0.0);
@@ -274,8 +270,8 @@ std::string command(const StoredRun& run) {
   const train::RunConfig& config = settings.config;
   train::RunConfig start = default_config(config.model.kind, config.model.random, settings.scoring, settings.together);
   if (start.training.learning_rate == 0) start.training.learning_rate = default_learning_rate(settings);
-  std::string text = fmt::format("tyche distinguish {}", shell_word(run.origin.path));
-  if (!run.origin.only.empty()) text += fmt::format(" --only {}", fmt::join(run.origin.only, ","));
+  std::string text = fmt::format("tyche distinguish {}", shell_word(config.data.path));
+  if (!run.only.empty()) text += fmt::format(" --only {}", fmt::join(run.only, ","));
   text += train::typed_options(config, start, [](const train::Field& field) { return why_not(field).empty(); });
   if (settings.together) text += " --together";
   if (settings.scoring != Scoring::exact) text += fmt::format(" --scoring {}", name(settings.scoring));
@@ -292,9 +288,9 @@ PairSet load_pairs_of(const StoredRun& run) {
   std::optional<Format> format;
   if (!data.format.empty()) format = parse_format(data.format);
   Cleaning cleaning;
-  PairSet pairs = load_pairs(data.path, format, run.origin.only, data.clean ? &cleaning : nullptr);
+  PairSet pairs = load_pairs(data.path, format, run.only, data.clean ? &cleaning : nullptr);
   const std::string hash = fmt::format("{:016x}", pairs.hash);
-  if (hash != data.hash || pairs.size() != run.origin.pairs.size()) {
+  if (hash != data.hash || pairs.size() != run.pairs.size()) {
     throw InputError::at(data.path, "", "has changed since the run was made: content hash {}, then {}", hash,
                          data.hash);
   }

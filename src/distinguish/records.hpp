@@ -65,36 +65,28 @@ struct KnownPair {
 /// Over the threads (0: all cores). Throws Interrupted when asked to stop.
 [[nodiscard]] std::vector<KnownPair> refine(const PairSet& pairs, unsigned threads);
 
-/// Where the pairs of a run came from, and what refinement says of them: RUN/pairs.json, written as a run begins. With
-/// it a report needs the data for pictures alone, and refines nothing again.
-///
-///   write_origin("run", {path, "", {"basic"}, kVersion, engine, refine(pairs, threads)});
-///   read_origin("run").pairs[0].two                    // told apart by 2-WL?
-struct Origin {
-  std::string path;               ///< of the data, absolute
-  std::string format;             ///< empty: told by content
-  std::vector<std::string> only;  ///< files of BREC that were asked for; empty: all
-  std::string version;            ///< of the program that began the run or went on with it last
-  std::string engine;             ///< that trained, as it called itself
-  std::vector<KnownPair> pairs;
-};
-
-void write_origin(const std::filesystem::path& folder, const Origin& origin);
-/// Throws InputError where the file is missing (earlier versions wrote none) or damaged.
-[[nodiscard]] Origin read_origin(const std::filesystem::path& folder);
-
 /// A run, as it came out or as its folder tells it. Works while the run is under way: results are those that there are.
 ///
 ///   const StoredRun run = load_run("runs/colours");
-///   run.settings.level(run.origin.pairs.size())      // of one test
+///   run.settings.level(run.pairs.size())             // of one test
+///   run.pairs[0].two                                  // told apart by 2-WL?
 ///   command(run)                                      // "tyche distinguish brec --random colours"
 struct StoredRun {
-  Settings settings;
-  Origin origin;
-  std::vector<PairResult> results;
+  Settings settings;                ///< config.data.path is where the pairs came from, absolute
+  std::vector<std::string> only{};  ///< files of BREC that were asked for; empty: all
+  std::string version{};            ///< of the program that began the run or went on with it last
+  std::string engine{};             ///< that trained, as it called itself
+  std::vector<KnownPair> pairs{};
+  std::vector<PairResult> results{};
   std::vector<nlohmann::ordered_json> log{};  ///< calls that added results, oldest first (log.jsonl)
   double seconds = 0;                         ///< of all calls; of what distinguish() gives, of this one
 };
+
+/// Where the pairs of a run came from, and what refinement says of them: RUN/pairs.json, written as a run begins. With
+/// it a report needs the data for pictures alone, and refines nothing again.
+void write_origin(const std::filesystem::path& folder, const StoredRun& run);
+/// Throws InputError where the file is missing (earlier versions wrote none) or damaged.
+void read_origin(const std::filesystem::path& folder, StoredRun& run);
 
 /// Throws InputError where the folder holds no such run, or a record is damaged.
 [[nodiscard]] StoredRun load_run(const std::filesystem::path& folder);

@@ -85,7 +85,13 @@ class Reader {
         throw InputError::at(document_.file, "show", "unknown view '{}'{}", show, did_you_mean(show, shows));
       }
     }
-    take_selection(shared);
+    // How rows of a grid become results: each is one, or the best of them by validation is.
+    const std::string selection = document_.take_text("selection", "none");
+    if (selection != "none" && selection != "nested") {
+      throw InputError::at(document_.file, "selection", "expected \"nested\" or \"none\", found '{}'", selection);
+    }
+    shared.nested = selection == "nested";
+    shared.repeats = document_.take_whole("repeats", shared.repeats, 1, 1000);
     take_profile();
     take_data();
     defaults_ = settled(document_.take_table("defaults"));
@@ -352,16 +358,6 @@ class Reader {
       }
     }
     return rows;
-  }
-
-  /// How rows of a grid become results: each is one, or the best of them by validation is.
-  void take_selection(Experiment& experiment) {
-    const std::string selection = document_.take_text("selection", "none");
-    if (selection != "none" && selection != "nested") {
-      throw InputError::at(document_.file, "selection", "expected \"nested\" or \"none\", found '{}'", selection);
-    }
-    experiment.nested = selection == "nested";
-    experiment.repeats = document_.take_whole("repeats", experiment.repeats, 1, 1000);
   }
 
   Document document_;

@@ -100,7 +100,7 @@ void add_graphs(Json& list, const DistinguishResults& results, const std::vector
   for (std::size_t i = 0; i < order.size() && packed < most; ++i) {
     const Graph &a = pairs.set.graphs[2 * order[i]], &b = pairs.set.graphs[2 * order[i] + 1];
     if (std::max(a.num_nodes(), b.num_nodes()) > kMaxPackedNodes) continue;
-    const std::string& name = results.run.origin.pairs[order[i]].name;
+    const std::string& name = results.run.pairs[order[i]].name;
     const Json pair =
         pack_pair(name, {fmt::format("first graph of {}", name), a}, {fmt::format("second graph of {}", name), b});
     bytes += pair.dump().size();
@@ -156,7 +156,7 @@ DistinguishResults load_distinguish(const std::filesystem::path& folder) {
   results.folder = folder;
   results.run = distinguish::load_run(folder);
   const distinguish::Settings& settings = results.run.settings;
-  const std::vector<KnownPair>& pairs = results.run.origin.pairs;
+  const std::vector<KnownPair>& pairs = results.run.pairs;
   std::size_t begun = 1;
   for (std::uint32_t i = 0; i < settings.seeds; ++i) results.seeds.push_back(settings.config.seed + i);
   results.of_pair.assign(pairs.size(), std::vector<std::optional<PairResult>>(results.seeds.size()));
@@ -191,7 +191,7 @@ std::string over_seeds(const std::vector<std::size_t>& counts) {
 std::string to_markdown(const DistinguishResults& results) {
   const distinguish::Settings& settings = results.run.settings;
   std::string text =
-      fmt::format("### Pairs of `{}` told apart\n\n{}; seeds {} to {}", results.run.origin.path,
+      fmt::format("### Pairs of `{}` told apart\n\n{}; seeds {} to {}", results.run.settings.config.data.path,
                   distinguish::test_in_words(settings, results.pairs()), results.seeds.front(), results.seeds.back());
   if (results.run.seconds > 0) text += fmt::format("; {}", format_duration(results.run.seconds));
   text += ".\n\n";
@@ -206,7 +206,7 @@ std::string to_markdown(const DistinguishResults& results) {
   for (const std::size_t i : results.failures_first()) {
     for (const auto& result : results.of_pair[i]) {
       if (!result || (result->verdict.told_apart && !result->control.told_apart)) continue;
-      const auto& known = results.run.origin.pairs[i];
+      const auto& known = results.run.pairs[i];
       failed +=
           fmt::format("- {}, seed {}: {}, p = {:.2g}, {} epochs{}\n", markdown_text(known.name), result->seed,
                       result->verdict.told_apart ? "its control is told apart, which should not be" : "not told apart",
@@ -217,15 +217,14 @@ std::string to_markdown(const DistinguishResults& results) {
   if (!failed.empty()) text += fmt::format("\nFailed:\n\n{}", failed);
   text += fmt::format("\n```\n{} --out RUN\n```\n", distinguish::command(results.run));
   return text + fmt::format("\nScoring {}, {} version {}.\n", distinguish::name(settings.scoring),
-                            results.run.origin.engine.empty() ? "" : results.run.origin.engine + ",",
-                            results.run.origin.version);
+                            results.run.engine.empty() ? "" : results.run.engine + ",", results.run.version);
 }
 
 std::string to_csv(const DistinguishResults& results) {
   std::string text =
       "pair,category,seed,told_apart,p,first_a,first_b,hotelling,epochs,control_told_apart,control_p,wl1,wl2,leaves\n";
   for (std::size_t i = 0; i < results.pairs(); ++i) {
-    const distinguish::KnownPair& known = results.run.origin.pairs[i];
+    const distinguish::KnownPair& known = results.run.pairs[i];
     for (const auto& result : results.of_pair[i]) {
       if (!result) continue;
       const distinguish::Verdict& v = result->verdict;
@@ -253,10 +252,10 @@ Json page_data(const DistinguishResults& results, const PageOptions& options) {
   const distinguish::Settings& settings = results.run.settings;
   Json json = page_head("distinguish", options.command);
   Json run = {{"folder", results.folder.string()},
-              {"data", results.run.origin.path},
-              {"only", results.run.origin.only},
-              {"version", results.run.origin.version},
-              {"engine", results.run.origin.engine},
+              {"data", results.run.settings.config.data.path},
+              {"only", results.run.only},
+              {"version", results.run.version},
+              {"engine", results.run.engine},
               {"command", distinguish::command(results.run)},
               {"scoring", distinguish::name(settings.scoring)},
               {"test", distinguish::test_in_words(settings, results.pairs())},
@@ -276,7 +275,7 @@ Json page_data(const DistinguishResults& results, const PageOptions& options) {
   const std::vector<std::size_t> order = results.failures_first();
   run["pairs"] = Json::array();
   for (const std::size_t i : order) {
-    const distinguish::KnownPair& known = results.run.origin.pairs[i];
+    const distinguish::KnownPair& known = results.run.pairs[i];
     run["pairs"].push_back(
         {{"name", known.name},
          {"category", known.category},

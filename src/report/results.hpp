@@ -175,7 +175,7 @@ struct DistinguishResults {
   bool brec = false;                                                         ///< all 400 pairs, and no others
   Json published = Json::array();  ///< [{model, total, random, note}], the best first; empty unless brec
 
-  [[nodiscard]] std::size_t pairs() const { return run.origin.pairs.size(); }
+  [[nodiscard]] std::size_t pairs() const { return run.pairs.size(); }
   [[nodiscard]] std::size_t asked() const { return pairs() * seeds.size(); }
   [[nodiscard]] std::size_t done() const { return run.results.size(); }
   [[nodiscard]] const distinguish::CategoryRow& all() const { return rows.back(); }

@@ -27,7 +27,7 @@ struct Told {
     settings.config.seed = 7;
     settings.seeds = 2;
     summary.settings = settings;
-    summary.origin.only = {"basic"};
+    summary.only = {"basic"};
     for (std::uint32_t pair = 0; pair < 3; ++pair) {
       for (const std::uint64_t seed : {7u, 8u}) {
         PairResult result{seed, pair, 5, {}, {}};
@@ -37,11 +37,11 @@ struct Told {
         result.control.p = result.control.told_apart ? 1e-7 : 0.5;
         summary.results.push_back(result);
       }
-      summary.origin.pairs.push_back({.name = pairs.names[pair],
-                                      .category = pairs.categories[pair],
-                                      .one = pair == 0,
-                                      .two = pair == 0,
-                                      .leaf = pair == 2 ? wl::LeafVerdict::isomorphic : wl::LeafVerdict::different});
+      summary.pairs.push_back({.name = pairs.names[pair],
+                               .category = pairs.categories[pair],
+                               .one = pair == 0,
+                               .two = pair == 0,
+                               .leaf = pair == 2 ? wl::LeafVerdict::isomorphic : wl::LeafVerdict::different});
     }
   }
 };
@@ -80,8 +80,9 @@ TEST(Summary, TheTableHasControlsBesideWhatWasToldApart) {
 TEST(Origin, GivesBackWhatWasWrittenAndRefusesAChangedByte) {
   const TemporaryFolder folder;
   const Told told;
-  write_origin(folder.path(), told.summary.origin);
-  const Origin read = read_origin(folder.path());
+  write_origin(folder.path(), told.summary);
+  StoredRun read;
+  read_origin(folder.path(), read);
   EXPECT_EQ(read.only, std::vector<std::string>{"basic"});
   ASSERT_EQ(read.pairs.size(), 3u);
   EXPECT_EQ(read.pairs[1].category, "CFI");
@@ -90,7 +91,7 @@ TEST(Origin, GivesBackWhatWasWrittenAndRefusesAChangedByte) {
   std::string text = read_file(folder / "pairs.json");
   text.replace(text.find("\"wl1\":true"), 10, "\"wl1\":null");
   write_file(folder / "pairs.json", text);
-  EXPECT_THAT([&] { (void)read_origin(folder.path()); },
+  EXPECT_THAT([&] { read_origin(folder.path(), read); },
               ThrowsMessage<InputError>(HasSubstr("pairs.json: is damaged")));
 }
 

@@ -144,25 +144,25 @@ TEST(OverSeeds, SaysTheRangeAndTheMean) {
 struct BrecFolder : testing::Test {
   TemporaryFolder folder;
   void write(bool whole) {
-    distinguish::Settings settings;
+    distinguish::StoredRun run;
+    distinguish::Settings& settings = run.settings;
     settings.config = distinguish::default_config("gcn", nn::Random::colours);
     settings.config.model.classes = 2;
     settings.config.model.input_features = 1;
     write_file(folder / "distinguish.json", distinguish::identity(settings).dump());
-    distinguish::Origin origin;
-    origin.path = "/nowhere/brec";
+    settings.config.data.path = "/nowhere/brec";
     std::string lines;
     for (const distinguish::BrecFile& file : distinguish::brec_files()) {
       for (std::uint32_t i = 0; i + (whole ? 0 : 1) < file.pairs; ++i) {
-        nlohmann::ordered_json line = {{"seed", 1}, {"pair", origin.pairs.size()}, {"epochs", 25}};
+        nlohmann::ordered_json line = {{"seed", 1}, {"pair", run.pairs.size()}, {"epochs", 25}};
         line["verdict"] =
             line["control"] = {{"told_apart", false}, {"p", 0.5}, {"first", {1, 1}}, {"hotelling", nullptr}};
         line["verdict"]["told_apart"] = file.stem != std::string_view("cfi");
         lines += line.dump() + "\n";
-        origin.pairs.push_back({file.stem + std::string(":") + std::to_string(i), file.category, {}});
+        run.pairs.push_back({file.stem + std::string(":") + std::to_string(i), file.category, {}});
       }
     }
-    distinguish::write_origin(folder.path(), origin);
+    distinguish::write_origin(folder.path(), run);
     write_file(folder / "results.jsonl", lines);
   }
 };
