@@ -21,7 +21,10 @@
 #include "datasets/dataset.hpp"
 #include "graph/gin.hpp"
 #include "graph/io.hpp"
-#include "support/said.hpp"
+
+namespace tyche {
+class Said;
+}
 
 namespace tyche::datasets {
 

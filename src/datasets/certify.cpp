@@ -14,6 +14,7 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "support/said.hpp"
 
 namespace tyche::datasets {
 

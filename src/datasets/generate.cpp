@@ -18,6 +18,7 @@
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "support/remedy.hpp"
+#include "support/said.hpp"
 #include "support/seal.hpp"
 #include "support/version.hpp"
 

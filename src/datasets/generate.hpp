@@ -14,7 +14,10 @@
 #include "datasets/dataset.hpp"
 #include "datasets/recipe.hpp"
 #include "graph/io.hpp"
-#include "support/said.hpp"
+
+namespace tyche {
+class Said;
+}
 
 namespace tyche::datasets {
 

@@ -212,8 +212,11 @@ class Recorder : public engine::Observer {
   /// Keeps what is not kept yet, of trials that must be there still. Throws what went wrong on the way.
   void finish() {
     for (FoldBook& book : books_) {
+      // A state goes on by itself: that of an epoch whose line could not be written is not kept.
+      const std::vector<EpochRecord>& records = book.fold->records;
+      if (book.state == nullptr || records.empty() || book.state->epoch > records.back().epoch) continue;
       try {
-        if (book.state != nullptr) keep(book, Durability::system);
+        keep(book, Durability::system);
       } catch (...) {
         if (!error_) error_ = std::current_exception();
       }
