@@ -17,18 +17,18 @@ namespace tyche::theory {
 
 class ColouredGraph {
  public:
-  ColouredGraph(Graph graph, std::uint32_t colours)
-      : graph_(std::move(graph)), colours_(colours), has_(static_cast<std::size_t>(graph_.num_nodes()) * colours, 0) {}
+  ColouredGraph(const Graph& graph, std::uint32_t colours)
+      : graph_(graph), colours_(colours), has_(static_cast<std::size_t>(graph_.num_nodes()) * colours, 0) {}
 
   /// Colours from node types: a node of type t is in R<t+1> and in no other; there are as many colours as the largest
   /// type asks for (one where all types are 0).
-  static ColouredGraph from_types(Graph graph) {
+  static ColouredGraph from_types(const Graph& graph) {
     std::uint32_t colours = 1;
     for (const NodeType type : graph.types()) {
       if (type >= kMaxColour) throw InputError(fmt::format("node type {} is too large for a colour", type));
       colours = std::max(colours, type + 1);
     }
-    ColouredGraph out(std::move(graph), colours);
+    ColouredGraph out(graph, colours);
     for (Node v = 0; v < out.num_nodes(); ++v) out.set(v, out.graph_.type(v) + 1);
     return out;
   }
