@@ -42,7 +42,7 @@ std::string settled_option(const CLI::App& app, const std::string& name) {
   }
   std::string command = app.get_name();
   for (const CLI::App* above = app.get_parent(); above != nullptr; above = above->get_parent()) {
-    command = above->get_name() + " " + command;
+    command = fmt::format("{} {}", above->get_name(), command);
   }
   std::string meant = name.starts_with("--") ? name : "-" + name;
   std::ranges::replace(meant, '_', '-');

@@ -146,7 +146,7 @@ TYCHE_BOTH LossValue<Real> real_loss(Loss loss, const Outputs& outputs, const Ta
     return wanted[c] == wanted[c] ? output_cost<Real>(loss, z, wanted[c]) : Real(0);  // NOLINT: see above
   });
   outputs.derive([loss, wanted, share, scale](Real z, std::uint32_t c) {
-    return wanted[c] == wanted[c] ? output_slope<Real>(loss, z, wanted[c]) * share * scale : Real(0);
+    return wanted[c] == wanted[c] ? output_slope<Real>(loss, z, wanted[c]) * share * scale : Real(0);  // NOLINT
   });
   return {total * share, false};
 }
