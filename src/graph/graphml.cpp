@@ -50,6 +50,11 @@ struct GraphmlKey {
 
 using Kind = GraphmlKey::Kind;
 
+/// What nodes and edges are to give: the one data that some may lack.
+bool is_learned(std::string_view name) {
+  return name == "node_label" || name.starts_with("node_target") || name.starts_with("edge_target");
+}
+
 /// What data is for an element.
 enum class GraphmlMeaning { nothing, category, column };
 
@@ -99,9 +104,9 @@ class GraphmlKeys {
     const bool text = keys_[key].kind == Kind::text, of_graph = element == Unit::graph;
     const bool category = name == "label" || (!of_graph && name == "type");
     const bool target = of_graph && name.starts_with("target");
-    const bool learned = (element == Unit::node && (name == "node_label" || name.starts_with("node_target"))) ||
-                         (element == Unit::edge && (name == "weight" || name.starts_with("edge_target")));
-    if (text && (target || learned || (category && (of_graph || name == "type")))) {
+    const bool given = is_learned(name) && name.starts_with(tyche::name(element));
+    const bool weight = element == Unit::edge && name == "weight";
+    if (text && (target || given || weight || (category && (of_graph || name == "type")))) {
       where.fail("expected numbers under {} of {}s, but its key declares text (attr.type=\"string\")", shown(name),
                  tyche::name(element));
     }
@@ -270,10 +275,6 @@ class GraphmlGraph {
     std::vector<Value> values{};
   };
 
-  /// What nodes and edges are to give: the one data that some may lack.
-  [[nodiscard]] static bool may_lack(std::string_view name) {
-    return name == "node_label" || name.starts_with("node_target") || name.starts_with("edge_target");
-  }
   [[nodiscard]] double number(const Elements& elements, bool category, std::size_t key, std::string_view text,
                               const Where& where) const {
     if (!category) return keys_.number(key, text, where);
@@ -317,7 +318,7 @@ class GraphmlGraph {
       for (const auto& [number_of_key, place] : places) {
         double& into = out[i * columns + place];
         const GraphmlKey& key = keys_[number_of_key];
-        if (!std::isnan(into) || (!key.fallback && may_lack(key.name))) continue;
+        if (!std::isnan(into) || (!key.fallback && is_learned(key.name))) continue;
         const Where where = line(elements.lines[i]);
         if (!key.fallback) {
           where.fail("this {} has no {}, which others of its graph have", elements.name,
